@@ -1,0 +1,5 @@
+"""``python -m minutebook``."""
+
+from minutebook.cli.main import main
+
+main()

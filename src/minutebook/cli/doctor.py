@@ -1,0 +1,123 @@
+"""``minutebook doctor``."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+
+import click
+
+from minutebook.cli import terminal
+from minutebook.cli.json_output import print_json
+from minutebook.cli.options import house_options, json_option
+from minutebook.compose import open_house
+from minutebook.config import settings
+from minutebook.sources.library import Library
+from minutebook.verbs.doctor import CleanUp, Diagnosis, diagnose
+
+_MOST = 12
+
+
+@click.command("doctor")
+@house_options
+@json_option
+def command(roots: tuple[str, ...], archive: str | None, as_json: bool) -> None:
+    """Say what the transcripts look like, what cannot be read, and which will be deleted."""
+    house = open_house(settings(roots, archive))
+    diagnosis = examine(house.library)
+    if as_json:
+        print_json(diagnosis=diagnosis)
+        return
+    print_diagnosis(diagnosis)
+
+
+def examine(library: Library) -> Diagnosis:
+    """Diagnose with a progress bar where somebody is watching."""
+    total = sum(transcript.size for transcript in library.transcripts)
+    if not sys.stderr.isatty() or total < 20_000_000:
+        return diagnose(library)
+    with click.progressbar(length=total, label="Reading", file=sys.stderr) as bar:
+        return diagnose(library, progress=bar.update)
+
+
+def print_diagnosis(diagnosis: Diagnosis) -> None:
+    report = diagnosis.report
+    if not diagnosis.sessions and not diagnosis.foreign and not diagnosis.troubles:
+        terminal.note("No transcripts found. Point --root at a Claude Code folder.")
+        return
+    _heading("Transcripts")
+    terminal.say(
+        f"  {terminal.plural(diagnosis.sessions, 'session')}, {terminal.size(diagnosis.size)}, "
+        f"{terminal.plural(report.files, 'file')} with their subagents, "
+        f"{terminal.plural(report.lines, 'line')}"
+    )
+    if report.versions:
+        versions = sorted(report.versions, key=_version_key)
+        span = versions[0] if len(versions) == 1 else f"{versions[0]} to {versions[-1]}"
+        terminal.say(f"  written by version {terminal.one_line(span)}")
+    for clean_up in diagnosis.clean_ups:
+        _print_clean_up(clean_up)
+    _table("Records", report.records)
+    _table("Blocks", report.blocks)
+    _table("Left out on purpose (bookkeeping, copies)", report.left_out)
+    _table("Needed help to be read", report.repaired)
+    _table("Not understood (kept, and shown as such)", report.unknown)
+    _print_problems(diagnosis)
+
+
+def _print_clean_up(clean_up: CleanUp) -> None:
+    _heading(f"Clean-up of {clean_up.root}")
+    terminal.say(f"  Claude Code deletes transcripts after {clean_up.days} days.")
+    if clean_up.overdue:
+        count = terminal.plural(clean_up.overdue, "session is", "sessions are")
+        line = f"  {count} older already: the next interactive start removes them."
+        terminal.say(click.style(line, fg="red"))
+    if clean_up.soon:
+        count = terminal.plural(clean_up.soon, "session follows", "sessions follow")
+        terminal.say(click.style(f"  {count} within a week.", fg="yellow"))
+    if clean_up.next_in_days is not None:
+        terminal.say(f"  The next one to go has {clean_up.next_in_days:g} days left.")
+
+
+def _print_problems(diagnosis: Diagnosis) -> None:
+    if diagnosis.bad_files:
+        _heading("Lines that could not be read")
+        for file in diagnosis.bad_files:
+            for bad in file.bad_lines[:_MOST]:
+                terminal.say(f"  {terminal.one_line(str(file.path))}:{bad.line}: {bad.reason}")
+            if len(file.bad_lines) > _MOST:
+                terminal.say(terminal.quiet(f"  … {len(file.bad_lines) - _MOST} more in this file"))
+    if diagnosis.foreign:
+        _heading("Files that are no transcripts of Claude Code")
+        for trouble in diagnosis.foreign:
+            terminal.say(f"  {terminal.one_line(str(trouble.path))}: {trouble.reason}")
+    if diagnosis.troubles:
+        _heading("Could not be opened")
+        for trouble in diagnosis.troubles:
+            terminal.say(f"  {terminal.one_line(str(trouble.path))}: {trouble.reason}")
+    if not (diagnosis.bad_files or diagnosis.foreign or diagnosis.troubles):
+        terminal.say()
+        terminal.say(click.style("Every line of every transcript could be read.", fg="green"))
+
+
+def _heading(text: str) -> None:
+    terminal.say()
+    terminal.say(click.style(terminal.one_line(text), bold=True))
+
+
+def _table(title: str, counts: Counter[str]) -> None:
+    if not counts:
+        return
+    _heading(title)
+    names = [(terminal.one_line(name) or "(none)", count) for name, count in counts.most_common()]
+    cell = max(terminal.width(name) for name, _ in names) + 12
+    across = max(1, (terminal.columns() - 2) // cell)
+    down = -(-len(names) // across)
+    for row in range(down):
+        cells = names[row::down]
+        line = "".join(f"{count:>8,}  {terminal.pad(name, cell - 10)}" for name, count in cells)
+        terminal.say(line.rstrip())
+
+
+def _version_key(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".") if part.isdigit())

@@ -1,0 +1,24 @@
+"""``--json``: versioned, documented in docs/json.md, and never a different shape silently."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+VERSION = 1
+
+
+def print_json(**fields: Any) -> None:
+    """One JSON object with a version in front."""
+    document = {"version": VERSION, **fields}
+    encoded = msgspec.json.encode(document, enc_hook=_plain)
+    click.echo(msgspec.json.format(encoded, indent=2))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} has no JSON form")

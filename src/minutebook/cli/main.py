@@ -1,0 +1,106 @@
+"""The command line. Verbs are imported when they are used: start-up is a feature."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from minutebook.errors import MinutebookError
+
+# name → (one-line help, shown without importing the verb)
+VERBS = {
+    "sessions": "List your sessions, newest first.",
+    "show": "Read a session, or some rounds of it.",
+    "doctor": "Say what the transcripts look like, and which will be deleted.",
+    "demo": "Try minutebook on example sessions.",
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands live in modules of the same name."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
+        if name not in VERBS:
+            return None
+        command: click.Command = import_module(f"minutebook.cli.{name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in VERBS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], VERBS, 1)
+            hint = f" Did you mean '{near[0]}'?" if near else " `minutebook --help` lists them."
+            raise click.UsageError(f"There is no verb '{args[0]}'.{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(package_name="minutebook", message="%(prog)s %(version)s")
+@click.option("--debug", is_flag=True, help="Show a traceback when something breaks.")
+@click.pass_context
+def cli(ctx: click.Context, debug: bool) -> None:  # noqa: ARG001 - main() looks for it
+    """The minutes of your coding agents.
+
+    Reads the transcripts that Claude Code leaves behind. Without a verb it says what
+    it finds and what to try.
+    """
+    if ctx.invoked_subcommand is None:
+        from minutebook.cli.overview import print_overview
+
+        print_overview()
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run, and turn every way of ending into the right exit status."""
+    arguments = sys.argv[1:] if args is None else args
+    try:
+        sys.exit(_run(arguments))
+    except BrokenPipeError:
+        # The reader of our pipe has enough. Python would complain at shutdown.
+        import os
+
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        result: Any = cli.main(arguments, prog_name="minutebook", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Stopped.", err=True)
+        return 130
+    except MinutebookError as error:
+        click.echo(str(error), err=True)
+        return 2
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        if "--debug" in arguments:
+            raise
+        click.echo(
+            f"This is a bug in minutebook: {type(error).__name__}: {error}\n"
+            "Run it again as `minutebook --debug …` for the details.",
+            err=True,
+        )
+        return 1

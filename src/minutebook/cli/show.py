@@ -1,0 +1,83 @@
+"""``minutebook show``."""
+
+from __future__ import annotations
+
+import click
+
+from minutebook.cli import terminal
+from minutebook.cli.json_output import print_json
+from minutebook.cli.options import house_options, json_option
+from minutebook.cli.transcript import PARTS, TranscriptPrinter
+from minutebook.compose import open_house
+from minutebook.config import settings
+from minutebook.errors import BadArgument
+from minutebook.verbs.show import Shown, show
+
+
+@click.command("show")
+@click.argument("session")
+@house_options
+@click.option(
+    "--only",
+    metavar="PARTS",
+    help=f"Which parts to show, with commas: {', '.join(PARTS)}. [default: user,assistant,calls]",
+)
+@click.option("--full", is_flag=True, help="Everything, and nothing shortened.")
+@json_option
+def command(
+    session: str,
+    roots: tuple[str, ...],
+    archive: str | None,
+    only: str | None,
+    full: bool,
+    as_json: bool,
+) -> None:
+    """Read SESSION: a UUID prefix, a title, a slug or a file, with #ROUND or #FROM-TO behind it.
+
+    For example: minutebook show 3f2a#12-14
+    """
+    parts = _parts(only, full)
+    house = open_house(settings(roots, archive))
+    shown = show(house.library, house.roster, session)
+    if as_json:
+        print_json(
+            session=shown.info,
+            identity=shown.identity,
+            path=shown.transcript.path,
+            rounds=shown.rounds,
+            subagents=shown.subagents,
+        )
+        return
+    _print_header(shown)
+    printer = TranscriptPrinter(parts, shorten=not full, subagents=shown.subagents)
+    for round in shown.rounds:
+        printer.print_round(round)
+    printer.print_hidden()
+
+
+def _parts(only: str | None, full: bool) -> frozenset[str]:
+    if only is None:
+        return frozenset(PARTS if full else ("user", "assistant", "calls"))
+    chosen = {part.strip().lower() for part in only.split(",") if part.strip()}
+    if odd := chosen - set(PARTS):
+        raise BadArgument(f"--only knows {', '.join(PARTS)}; not {', '.join(sorted(odd))}.")
+    if not chosen:
+        raise BadArgument(f"--only needs at least one of {', '.join(PARTS)}.")
+    return frozenset(chosen)
+
+
+def _print_header(shown: Shown) -> None:
+    info = shown.info
+    title = terminal.one_line(shown.identity.name or info.title or "(nothing said)")
+    terminal.say(click.style(terminal.fit(title, terminal.columns()), bold=True))
+    facts = [
+        info.project,
+        info.branch,
+        info.model,
+        info.started and info.started[:10],
+        terminal.plural(info.rounds, "round"),
+        terminal.plural(info.subagents, "subagent") if info.subagents else None,
+    ]
+    line = " · ".join(terminal.one_line(fact) for fact in facts if fact)
+    terminal.say(terminal.quiet(terminal.fit(line, terminal.columns())))
+    terminal.say(terminal.quiet(info.id))

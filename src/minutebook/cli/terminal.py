@@ -1,0 +1,130 @@
+"""Everything that reaches the terminal: cleaned, measured, cut to width.
+
+Transcripts are other people's words. `clean` takes out whatever a terminal would obey
+(escape sequences, control characters, text-direction overrides); every piece of
+transcript text goes through it before it is styled.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import textwrap
+import unicodedata
+
+import click
+
+# CSI and OSC sequences as a whole, so that no "[31m" is left behind.
+_SEQUENCES = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x9b[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b."
+)
+_CONTROLS = dict.fromkeys(
+    [
+        *(*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0)),  # C0 and C1, but tab and newline
+        *(*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F),  # text direction
+        *range(0xD800, 0xE000),  # lone surrogates cannot be printed at all
+    ]
+)
+_READABLE = 100  # columns; longer lines of prose tire the eye
+_LINE_BREAKS = dict.fromkeys([0x0A, 0x85, 0x2028, 0x2029, 0x09], " ")
+
+
+def clean(text: str) -> str:
+    """Text that a terminal only shows."""
+    if "\x1b" in text or "\x9b" in text:
+        text = _SEQUENCES.sub("", text)
+    return text.replace("\r\n", "\n").translate(_CONTROLS)
+
+
+def one_line(text: str) -> str:
+    """Clean text on a single line."""
+    return " ".join(clean(text.translate(_LINE_BREAKS)).split())
+
+
+def columns() -> int:
+    """The terminal's width; what is piped gets a width that keeps lines whole enough to grep."""
+    return max(40, shutil.get_terminal_size((100, 24)).columns)
+
+
+def width(text: str) -> int:
+    """Cells a text takes: wide East Asian characters take two, combining marks none."""
+    if text.isascii():
+        return len(text)
+    return sum(_cell(char) for char in text)
+
+
+def _cell(char: str) -> int:
+    if unicodedata.combining(char) or unicodedata.category(char) in ("Cf", "Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in ("W", "F") else 1
+
+
+def fit(text: str, cells: int) -> str:
+    """Text cut to so many cells, with an ellipsis where something is missing."""
+    if width(text) <= cells:
+        return text
+    kept, used = [], 1  # one cell for the ellipsis
+    for char in text:
+        used += _cell(char)
+        if used > cells:
+            break
+        kept.append(char)
+    return "".join(kept).rstrip() + "…"
+
+
+def pad(text: str, cells: int) -> str:
+    """Text cut or filled to exactly so many cells."""
+    fitted = fit(text, cells)
+    return fitted + " " * (cells - width(fitted))
+
+
+def prose(text: str) -> str:
+    """Text wrapped at words where a person reads it; code blocks and pipes keep their lines."""
+    if not sys.stdout.isatty():
+        return text
+    room = min(columns(), _READABLE)
+    fenced = False
+    lines: list[str] = []
+    for line in text.split("\n"):
+        fenced ^= line.lstrip().startswith("```")
+        if fenced or width(line) <= room or line.startswith(("    ", "\t", "|")):
+            lines.append(line)
+        else:
+            lines += textwrap.wrap(line, room, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines)
+
+
+def quiet(text: str) -> str:
+    """For what matters less."""
+    return click.style(text, dim=True)
+
+
+def say(text: str = "") -> None:
+    """A line for the person; colours go where they are welcome and nowhere else."""
+    click.echo(text, color=None if wants_color() else False)
+
+
+def note(text: str) -> None:
+    """A remark beside the result, on standard error."""
+    click.echo(text, err=True)
+
+
+def wants_color() -> bool:
+    """On a terminal, unless ``NO_COLOR`` says otherwise."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+def size(count: int) -> str:
+    """Bytes as a person reads them."""
+    value = float(count)
+    for unit in ("B", "KB", "MB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "B" or value >= 10 else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} GB"
+
+
+def plural(count: int, one: str, many: str | None = None) -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -1,0 +1,1 @@
+"""Pure derivations from the model: no files, no databases, no network."""

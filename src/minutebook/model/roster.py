@@ -1,0 +1,35 @@
+"""The roster: names and roles registered by session-id prefix (ID-06)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+PREFIX_LENGTH = 8
+
+
+class RosterEntry(msgspec.Struct, frozen=True, omit_defaults=True):
+    session: str
+    name: str | None = None
+    role: str | None = None
+
+    @property
+    def prefix(self) -> str:
+        return self.session[:PREFIX_LENGTH].lower()
+
+
+class Roster:
+    """Look-up of roster entries; an ambiguous prefix answers nothing and is listed."""
+
+    def __init__(self, entries: Iterable[RosterEntry] = ()) -> None:
+        self._by_prefix: dict[str, RosterEntry] = {}
+        self.ambiguous: set[str] = set()
+        for entry in entries:
+            known = self._by_prefix.setdefault(entry.prefix, entry)
+            if (known.name, known.role) != (entry.name, entry.role):
+                self.ambiguous.add(entry.prefix)
+
+    def find(self, session_id: str) -> RosterEntry | None:
+        prefix = session_id[:PREFIX_LENGTH].lower()
+        return None if prefix in self.ambiguous else self._by_prefix.get(prefix)

@@ -1,0 +1,109 @@
+"""Rounds: a real user message and everything until the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+from minutebook.model.blocks import Block, Document, Image, Text, ToolCall
+
+Role = Literal["user", "assistant"]
+
+
+class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Tokens as the provider counted them."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input + other.input,
+            self.output + other.output,
+            self.cache_read + other.cache_read,
+            self.cache_write + other.cache_write,
+        )
+
+    @property
+    def total(self) -> int:
+        return self.input + self.output + self.cache_read + self.cache_write
+
+
+class Message(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One role's contribution to a round. Its identity is (session, `id`), never its text."""
+
+    role: Role
+    blocks: tuple[Block, ...]
+    id: str | None = None
+    at: str | None = None
+    reply_id: str | None = None
+    """The provider's id of the reply; what `usage` is counted by."""
+    model: str | None = None
+    usage: Usage | None = None
+    stop: str | None = None
+    queued: bool = False
+    """Typed while the model was busy, and recovered from the agent's queue."""
+
+    @property
+    def is_real(self) -> bool:
+        """Whether anybody (rather than the harness) said something here."""
+        return any(isinstance(block, Text | Image | Document) for block in self.blocks)
+
+    @property
+    def text(self) -> str:
+        """The message's own words, without tools, thinking and notices."""
+        return "\n\n".join(block.text for block in self.blocks if isinstance(block, Text))
+
+
+class Round(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The only unit of address: ``<session>#<number>``."""
+
+    number: int
+    messages: tuple[Message, ...]
+    cwd: str | None = None
+    branch: str | None = None
+    duration_ms: int | None = None
+    tool_count: int = 0
+    """Tool calls in the round; known even where a skim left the calls themselves out."""
+
+    @property
+    def prompt(self) -> Message | None:
+        """The real user message that opened the round; None where replies stand alone.
+
+        What the harness says in the user's name is a Notice, so a user message with
+        words or pictures of its own is a real one.
+        """
+        return next((m for m in self.messages if m.role == "user" and m.is_real), None)
+
+    @property
+    def replies(self) -> Iterator[Message]:
+        return (message for message in self.messages if message.role == "assistant")
+
+    @property
+    def calls(self) -> Iterator[ToolCall]:
+        return (
+            block
+            for message in self.messages
+            for block in message.blocks
+            if isinstance(block, ToolCall)
+        )
+
+    @property
+    def started(self) -> str | None:
+        return next((message.at for message in self.messages if message.at), None)
+
+    @property
+    def ended(self) -> str | None:
+        return max((message.at for message in self.messages if message.at), default=None)
+
+    @property
+    def model(self) -> str | None:
+        return next((message.model for message in self.replies if message.model), None)
+
+    @property
+    def usage(self) -> Usage:
+        return sum((m.usage for m in self.messages if m.usage), start=Usage())

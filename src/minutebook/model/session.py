@@ -1,0 +1,106 @@
+"""Sessions: what a transcript says about itself, its rounds and its subagents."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from minutebook.model.round import Round, Usage
+
+GHOST_THRESHOLD = 3
+"""A session with fewer real user messages than this never reached substantive work (ING-05)."""
+
+
+class Link(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A recorded tie to another session, and the field that says so."""
+
+    session_id: str
+    evidence: Literal["forkedFrom", "parentSessionId", "sessionId", "shared-messages"]
+    shared: int = 0
+    """How many messages both sessions hold, where that is the evidence."""
+
+
+class PullRequest(msgspec.Struct, frozen=True, omit_defaults=True):
+    url: str
+    number: int | None = None
+    repository: str | None = None
+    at: str | None = None
+
+
+class NameEvidence(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Everything in a transcript that may name the agent, in file order."""
+
+    renames: tuple[str, ...] = ()
+    titles: tuple[str, ...] = ()
+    signatures: tuple[str, ...] = ()
+
+
+class SessionInfo(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What is known of a session without its rounds."""
+
+    id: str
+    source: str
+    started: str | None = None
+    ended: str | None = None
+    rounds: int = 0
+    prompts: int = 0
+    """Real user messages; rounds that open without one are not among them."""
+    calls: int = 0
+    subagents: int = 0
+    compactions: int = 0
+    title: str | None = None
+    slug: str | None = None
+    cwds: tuple[str, ...] = ()
+    branches: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    versions: tuple[str, ...] = ()
+    entrypoint: str | None = None
+    names: NameEvidence = NameEvidence()
+    links: tuple[Link, ...] = ()
+    pull_requests: tuple[PullRequest, ...] = ()
+    usage: Usage = Usage()
+    duration_ms: int = 0
+    """Sum of the turn durations the agent recorded; 0 where it recorded none."""
+
+    @property
+    def cwd(self) -> str | None:
+        return self.cwds[0] if self.cwds else None
+
+    @property
+    def project(self) -> str | None:
+        """The last part of the first working directory, on either kind of path."""
+        if not self.cwd:
+            return None
+        return self.cwd.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or self.cwd
+
+    @property
+    def branch(self) -> str | None:
+        return self.branches[0] if self.branches else None
+
+    @property
+    def model(self) -> str | None:
+        return self.models[0] if self.models else None
+
+    def is_ghost(self, threshold: int = GHOST_THRESHOLD) -> bool:
+        return self.prompts < threshold
+
+
+class Subagent(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """The transcript of an agent that a call of this session spawned."""
+
+    id: str
+    call_id: str | None = None
+    kind: str | None = None
+    description: str | None = None
+    helper: bool = False
+    """Made by the harness itself (compaction, suggestions, warm-up): kept, but not counted."""
+    rounds: tuple[Round, ...] = ()
+
+
+class Session(msgspec.Struct, frozen=True):
+    """A whole conversation."""
+
+    info: SessionInfo
+    rounds: tuple[Round, ...]
+    subagents: tuple[Subagent, ...] = ()

@@ -1,0 +1,1 @@
+"""Adapters that read foreign transcripts; foreign dicts stop here."""

@@ -1,0 +1,28 @@
+"""Claude Code: transcripts under ``~/.claude/projects`` (see README.md beside this file)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from minutebook.sources.base import Depth, Transcript, Trouble
+from minutebook.sources.claude_code import locate, settings
+from minutebook.sources.claude_code.read import ClaudeReading
+
+
+class ClaudeCode:
+    """The adapter, as the registry knows it."""
+
+    name = locate.SOURCE
+
+    def default_root(self) -> Path:
+        return locate.default_root()
+
+    def discover(self, places: Iterable[Path]) -> tuple[list[Transcript], list[Trouble]]:
+        return locate.discover(places)
+
+    def read(self, path: Path, depth: Depth) -> ClaudeReading:
+        return ClaudeReading(path, depth)
+
+    def retention_days(self, root: Path) -> int:
+        return settings.retention_days(root)

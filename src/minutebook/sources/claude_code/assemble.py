@@ -1,0 +1,242 @@
+"""Records → rounds.
+
+One assembler serves both depths and both kinds of file (main sessions and subagents).
+It holds at most two rounds: the one that grows, and its predecessor while that still
+waits for a tool result. A round that has been handed out never changes again.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from minutebook.derive import messages as kinds
+from minutebook.model import (
+    Attachment,
+    Block,
+    Document,
+    Image,
+    Message,
+    Notice,
+    Role,
+    Round,
+    StrayResult,
+    Text,
+    ToolResult,
+    Usage,
+)
+from minutebook.sources.claude_code.blocks import OpenCall
+
+SYNTHETIC_MODEL = "<synthetic>"
+
+
+class OpenMessage:
+    """A message that may still get blocks."""
+
+    __slots__ = ("at", "blocks", "id", "model", "queued", "reply_id", "role", "stop", "usage")
+
+    def __init__(self, role: Role, id: str | None, at: str | None) -> None:
+        self.role: Role = role
+        self.id = id
+        self.at = at
+        self.blocks: list[Block | OpenCall] = []
+        self.reply_id: str | None = None
+        self.model: str | None = None
+        self.usage: Usage | None = None
+        self.stop: str | None = None
+        self.queued = False
+
+    def freeze(self) -> Message:
+        return Message(
+            self.role,
+            tuple([b.freeze() if type(b) is OpenCall else cast(Block, b) for b in self.blocks]),
+            self.id,
+            self.at,
+            self.reply_id,
+            self.model,
+            self.usage,
+            self.stop,
+            self.queued,
+        )
+
+
+class _OpenRound:
+    __slots__ = (
+        "branch",
+        "cwd",
+        "duration_ms",
+        "messages",
+        "replies",
+        "started",
+        "tools",
+        "waiting",
+    )
+
+    def __init__(self) -> None:
+        self.messages: list[OpenMessage] = []
+        self.replies: dict[str, OpenMessage] = {}
+        self.waiting: dict[str, OpenCall] = {}
+        self.started = False  # a prompt or a reply is in; until then only notices
+        self.cwd: str | None = None
+        self.branch: str | None = None
+        self.duration_ms: int | None = None
+        self.tools = 0
+
+
+class RoundAssembler:
+    """Takes messages, replies and results in file order; `done` collects finished rounds."""
+
+    def __init__(self, first_number: int = 1) -> None:
+        self.done: list[Round] = []
+        self.prompts = 0
+        self.calls = 0
+        self.usage = Usage()
+        self.homeless = 0
+        """Notices that, at the end of the file, belong to no round."""
+        self._number = first_number
+        self._round = _OpenRound()
+        self._held: _OpenRound | None = None
+        self._counted: set[str] = set()  # reply ids whose usage an earlier round carries
+
+    # -- what comes in
+
+    def prompt(self, message: OpenMessage, cwd: str | None, branch: str | None) -> None:
+        """A real user message: it opens the next round."""
+        if self._round.started:
+            self._close()
+        current = self._round
+        current.started = True
+        current.cwd, current.branch = cwd, branch
+        current.messages.append(message)
+        self.prompts += 1
+
+    def notice(self, message: OpenMessage) -> None:
+        """Something the harness said: it stays with the round it falls into."""
+        self._round.messages.append(message)
+
+    def open_reply(self, reply_id: str | None) -> OpenMessage | None:
+        """The message of this round a line belongs to, whatever stands between (FMT-12)."""
+        return None if reply_id is None else self._round.replies.get(reply_id)
+
+    def reply(
+        self, message: OpenMessage, reply_id: str | None, cwd: str | None, branch: str | None
+    ) -> OpenMessage:
+        """A new assistant message."""
+        current = self._round
+        message.reply_id = reply_id
+        if not current.started:
+            current.started = True
+            current.cwd, current.branch = cwd, branch
+        if reply_id is not None:
+            current.replies[reply_id] = message
+        current.messages.append(message)
+        return message
+
+    def call(self, call: OpenCall) -> None:
+        """Remember a call until its result comes."""
+        self.called(1)
+        self._round.waiting[call.id] = call
+
+    def called(self, count: int) -> None:
+        """Tool calls of this round that are counted, whether or not they are kept."""
+        self.calls += count
+        self._round.tools += count
+
+    def waiting_call(self, call_id: str) -> OpenCall | None:
+        """The unanswered call with this id."""
+        for candidate in (self._round, self._held):
+            if candidate is not None and (call := candidate.waiting.get(call_id)):
+                return call
+        return None
+
+    def last_waiting(self, name: str | None) -> OpenCall | None:
+        """The latest unanswered call of a tool; for records that carry no ids (FMT-07)."""
+        calls = [c for c in self._round.waiting.values() if name is None or c.name == name]
+        return calls[-1] if calls else None
+
+    def answer(self, call: OpenCall, result: ToolResult) -> None:
+        call.result = result
+        if self._round.waiting.pop(call.id, None) is None and self._held is not None:
+            self._held.waiting.pop(call.id, None)
+
+    def stray(self, call_id: str, result: ToolResult, id: str | None, at: str | None) -> None:
+        """A result without its call: kept, in the round where it arrived."""
+        message = OpenMessage("user", id, at)
+        message.blocks.append(StrayResult(call_id, result))
+        self._round.messages.append(message)
+
+    def duration(self, milliseconds: float) -> None:
+        self._round.duration_ms = (self._round.duration_ms or 0) + round(milliseconds)
+
+    # -- what goes out
+
+    def finish(self) -> None:
+        """The file has ended: hand out what is left, growing or not.
+
+        Notices with neither a prompt nor a reply near them are no round (FMT-11).
+        """
+        if self._round.started:
+            self._close()
+        self.homeless = len(self._round.messages)
+        if self._held is not None:
+            self._emit(self._held)
+            self._held = None
+
+    def _close(self) -> None:
+        if self._held is not None:
+            self._emit(self._held)
+            self._held = None
+        if self._round.waiting:
+            self._held = self._round
+        else:
+            self._emit(self._round)
+        self._round = _OpenRound()
+
+    def _emit(self, done: _OpenRound) -> None:
+        for reply_id, message in done.replies.items():
+            if message.usage is None:
+                continue
+            if reply_id in self._counted:
+                message.usage = None
+            else:
+                self._counted.add(reply_id)
+                self.usage += message.usage
+        self.done.append(
+            Round(
+                self._number,
+                tuple([message.freeze() for message in done.messages]),
+                done.cwd,
+                done.branch,
+                done.duration_ms,
+                done.tools,
+            )
+        )
+        self._number += 1
+
+
+def user_blocks(
+    pieces: list[Block], *, meta: bool, compaction: bool, origin: str | None
+) -> tuple[list[Block], bool]:
+    """Blocks of a user record with each text sorted by whose it is; and: is it a real message?"""
+    blocks: list[Block] = []
+    real = False
+    for piece in pieces:
+        if isinstance(piece, Text):
+            kind = kinds.classify(piece.text, meta=meta, compaction=compaction)
+            if kind is kinds.PROMPT and origin not in (None, "human"):
+                kind = kinds.TASK if origin == "task-notification" else kinds.TEAMMATE
+            if kind is not kinds.PROMPT:
+                blocks.append(Notice(kind, piece.text))
+                continue
+            real = real or bool(piece.text.strip())
+        elif isinstance(piece, Image | Document):
+            if meta or compaction:
+                # A picture the harness put there must not make the message look typed.
+                kind = "image" if isinstance(piece, Image) else "document"
+                data = {"media_type": piece.media_type, "data": piece.data}
+                blocks.append(Attachment(kind, data))
+                continue
+            real = True
+        blocks.append(piece)
+    if not real:
+        blocks = [Notice(kinds.META, b.text) if isinstance(b, Text) else b for b in blocks]
+    return blocks, real

@@ -1,0 +1,101 @@
+"""Content blocks of a record → blocks of the model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minutebook.model import (
+    Block,
+    Document,
+    Image,
+    ResultPart,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Unknown,
+)
+from minutebook.sources.claude_code.records import FullBlock, SkimBlock
+
+
+class OpenCall:
+    """A tool call that may still get its result."""
+
+    __slots__ = ("agent", "at", "id", "input", "name", "result")
+
+    def __init__(self, id: str, name: str, input: Any, at: str | None) -> None:
+        self.id = id
+        self.name = name
+        self.input = input
+        self.at = at
+        self.agent: str | None = None
+        self.result: ToolResult | None = None
+
+    def freeze(self) -> ToolCall:
+        return ToolCall(self.id, self.name, self.input, self.result, self.at, self.agent)
+
+
+def skimmed(block: SkimBlock | str) -> Text | Image | Document | None:
+    """What a skim keeps of a block: words, and that there was a picture."""
+    if isinstance(block, str):
+        return Text(block)
+    if block.type == "text":
+        return Text(block.text) if block.text is not None else None
+    if block.type == "image":
+        return Image()
+    return Document() if block.type == "document" else None
+
+
+def converted(block: FullBlock | str, at: str | None) -> Block | OpenCall | None:
+    """A block in full; None where it is not understood and has to be kept verbatim (FMT-09)."""
+    if isinstance(block, str):
+        return Text(block)
+    kind = block.type
+    if kind == "tool_use":
+        return OpenCall(block.id or "", block.name or "", block.input, at)
+    if kind == "text":
+        return None if block.text is None else Text(block.text)
+    if kind == "thinking":
+        if block.thinking is None and not block.signature:
+            return None
+        return Thinking(block.thinking or "", block.signature)
+    if kind == "redacted_thinking":
+        return Thinking("", block.data, redacted=True)
+    if kind in ("image", "document") and block.source is not None:
+        return _media(kind, block.source, block.title)
+    return None
+
+
+def _media(kind: str, source: dict[str, Any], title: str | None) -> Image | Document | None:
+    media_type, data, url = source.get("media_type"), source.get("data"), source.get("url")
+    if not isinstance(media_type, str | None) or not isinstance(data or url, str):
+        return None
+    fields = (media_type or "", data if isinstance(data, str) else "")
+    link = url if isinstance(url, str) else None
+    return Image(*fields, link) if kind == "image" else Document(*fields, link, title)
+
+
+def result_of(content: Any, *, error: bool, at: str | None, spilled: str | None) -> ToolResult:
+    """A tool result, whose content may be a string, a list of blocks, or missing."""
+    if isinstance(content, str):
+        return ToolResult(content, error, at, spilled)
+    if content is None:
+        return ToolResult("", error, at, spilled)
+    parts = content if isinstance(content, list) else [content]
+    return ToolResult(tuple(_part(part) for part in parts), error, at, spilled)
+
+
+def _part(part: Any) -> ResultPart:
+    if isinstance(part, str):
+        return Text(part)
+    if isinstance(part, dict):
+        kind, text, source = part.get("type"), part.get("text"), part.get("source")
+        if kind == "text" and isinstance(text, str):
+            return Text(text)
+        if kind in ("image", "document") and isinstance(source, dict):
+            title = part.get("title")
+            media = _media(kind, source, title if isinstance(title, str) else None)
+            if media is not None:
+                return media
+        return Unknown(str(kind), part)
+    return Unknown(type(part).__name__, part)

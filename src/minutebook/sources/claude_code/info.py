@@ -1,0 +1,211 @@
+"""What a transcript says about itself, gathered while its records go by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from minutebook.derive.messages import parse_command
+from minutebook.model import Link, NameEvidence, PullRequest, SessionInfo, Usage
+from minutebook.sources.claude_code.assemble import SYNTHETIC_MODEL
+from minutebook.sources.claude_code.locate import SOURCE
+from minutebook.sources.claude_code.records import ForkFields, FullBlock, OtherRecord, Record
+
+# [claude:opus::Reed] and [claude:opus:1a2b3c4d:Reed] (ID-05)
+_SIGNATURE = re.compile(r"\[claude:[\w.\-]+:(?:[0-9A-Za-z]{8})?:([^\[\]:\n]{1,60})\]")
+_TYPED_RENAME = re.compile(r"\s*/rename[ \t]+(\S[^\n]*?)\s*")
+_SIGNING_TOOLS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit", "Bash"})
+
+
+class Counts(NamedTuple):
+    rounds: int
+    prompts: int
+    calls: int
+    subagents: int
+
+
+class InfoCollector:
+    """Folds records into a `SessionInfo`."""
+
+    def __init__(self, session_id: str) -> None:
+        self.session_id = session_id
+        self.started: str | None = None
+        self.ended: str | None = None
+        self.compactions = 0
+        self.duration_ms = 0.0
+        self.entrypoint: str | None = None
+        self._cwds: dict[str, None] = {}
+        self._branches: dict[str, None] = {}
+        self._models: dict[str, None] = {}
+        self._versions: dict[str, None] = {}
+        self._slug: str | None = None
+        self._renames: list[str] = []
+        self._signatures: list[str] = []
+        self._custom_title: str | None = None
+        self._agent_name: str | None = None
+        self._ai_title: str | None = None
+        self._summaries: dict[str, str] = {}
+        self._foreign: dict[str, None] = {}
+        self._forks: dict[str, Link] = {}
+        self._prs: dict[str, PullRequest] = {}
+        self._last: tuple[str | None, ...] = ()
+        self.is_evident = False
+        """Whether anything met so far can only have been written by this agent."""
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        return tuple(self._versions)
+
+    # -- records
+
+    def envelope(self, record: Record[Any]) -> None:
+        """Fields every conversation record repeats; mostly they are those of the line before."""
+        at = record.timestamp
+        if at:
+            if self.started is None or at < self.started:
+                self.started = at
+            if self.ended is None or at > self.ended:
+                self.ended = at
+        self.is_evident = True
+        here = (record.cwd, record.gitBranch, record.version, record.sessionId, record.slug)
+        if here != self._last:
+            self._last = here
+            self._changed(record)
+
+    def _changed(self, record: Record[Any]) -> None:
+        if record.cwd:
+            self._cwds.setdefault(record.cwd)
+        if record.gitBranch:
+            self._branches.setdefault(record.gitBranch)
+        if record.version:
+            self._versions.setdefault(record.version)
+        self._slug = self._slug or record.slug
+        self.entrypoint = self.entrypoint or record.entrypoint
+        if record.sessionId and record.sessionId != self.session_id:
+            self._foreign.setdefault(record.sessionId)
+        origin = record.forkedFrom
+        fork = origin.sessionId if isinstance(origin, ForkFields) else origin
+        if fork and fork != self.session_id:
+            self._forks.setdefault(fork, Link(fork, "forkedFrom"))
+        if record.parentSessionId:
+            self._parent(record.parentSessionId)
+
+    def relation(self, record: OtherRecord) -> None:
+        """A record that names the session this one continues (FMT-16)."""
+        if record.parentSessionId:
+            self._parent(record.parentSessionId)
+
+    def _parent(self, session_id: str) -> None:
+        if session_id != self.session_id:
+            self._forks.setdefault(session_id, Link(session_id, "parentSessionId"))
+
+    def model(self, name: str | None) -> None:
+        if name and name != SYNTHETIC_MODEL:
+            self._models.setdefault(name)
+
+    def title(self, record: OtherRecord) -> None:
+        """Title records are written again and again: the last one counts."""
+        self.is_evident = True
+        if record.type == "custom-title":
+            self._custom_title = record.customTitle or self._custom_title
+        elif record.type == "agent-name":
+            self._agent_name = record.agentName or self._agent_name
+        elif record.type == "ai-title":
+            self._ai_title = record.aiTitle or self._ai_title
+        elif record.summary and record.leafUuid:
+            self._summaries[record.leafUuid] = record.summary
+
+    def custom_title(self, title: str) -> None:
+        """From ``custom-title.json``, which only counts where no record says more."""
+        self._custom_title = self._custom_title or title
+
+    def pull_request(self, record: OtherRecord) -> None:
+        if record.prUrl:
+            request = PullRequest(
+                record.prUrl, record.prNumber, record.prRepository, record.timestamp
+            )
+            self._prs.setdefault(record.prUrl, request)
+
+    def command(self, text: str) -> None:
+        """A text that may be a ``/rename``, wrapped or typed (ID-02)."""
+        command = parse_command(text)
+        if command is not None:
+            if command.name == "/rename" and command.args:
+                self._renames.append(command.args)
+        elif (typed := _TYPED_RENAME.fullmatch(text)) is not None:
+            self._renames.append(typed[1])
+
+    def signatures(self, blocks: list[FullBlock | str]) -> None:
+        """Board signatures in what the session itself wrote (ID-05)."""
+        for block in blocks:
+            if isinstance(block, str):
+                self._signatures += _SIGNATURE.findall(block)
+            elif block.type == "text" and block.text:
+                self._signatures += _SIGNATURE.findall(block.text)
+            elif block.type == "tool_use" and block.name in _SIGNING_TOOLS:
+                for text in _strings(block.input):
+                    self._signatures += _SIGNATURE.findall(text)
+
+    # -- the result
+
+    def result(
+        self,
+        *,
+        counts: Counts,
+        usage: Usage,
+        first_prompt: str,
+        uuids: set[str],
+    ) -> SessionInfo:
+        # Old versions put titles of *other* sessions into a file: only a summary whose
+        # leaf is one of our own messages is about this one.
+        recap = next((s for leaf, s in self._summaries.items() if leaf in uuids), None)
+        title = self._custom_title or self._ai_title or recap or _headline(first_prompt)
+        named = [self._custom_title or self._agent_name]
+        links = dict(self._forks)
+        for foreign in self._foreign:
+            links.setdefault(foreign, Link(foreign, "sessionId"))
+        return SessionInfo(
+            id=self.session_id,
+            source=SOURCE,
+            started=self.started,
+            ended=self.ended,
+            rounds=counts.rounds,
+            prompts=counts.prompts,
+            calls=counts.calls,
+            subagents=counts.subagents,
+            compactions=self.compactions,
+            title=title or None,
+            slug=self._slug,
+            cwds=tuple(self._cwds),
+            branches=tuple(self._branches),
+            models=tuple(self._models),
+            versions=tuple(self._versions),
+            entrypoint=self.entrypoint,
+            names=NameEvidence(
+                tuple(self._renames),
+                tuple(name for name in named if name),
+                tuple(self._signatures),
+            ),
+            links=tuple(links.values()),
+            pull_requests=tuple(self._prs.values()),
+            usage=usage,
+            duration_ms=round(self.duration_ms),
+        )
+
+
+def _headline(text: str) -> str:
+    """The first line of a prompt, short enough for a title."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return line if len(line) <= 120 else line[:119].rstrip() + "…"
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _strings(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item)

@@ -1,0 +1,95 @@
+"""Prompts typed while the model was busy.
+
+They go into a queue, and from there take one of several ways into the conversation:
+
+- ``dequeue``: they come back as an ordinary user record;
+- ``remove``: they were injected into the running turn; from 2.1.100 an
+  ``attachment.queued_command`` carries them, before that *only the queue does*;
+- ``popAll``: the person took them back into the editor, so they were never said.
+
+`PromptQueue` follows the operations and gives back the prompts nobody else carries.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class QueuedPrompt:
+    text: str
+    at: str | None
+
+    @property
+    def id(self) -> str:
+        """The queue gives no id; this one is the same at every reading."""
+        digest = hashlib.sha256(f"{self.at}\n{self.text}".encode()).hexdigest()
+        return f"queued-{digest[:24]}"
+
+    @property
+    def key(self) -> str:
+        return self.text.strip()
+
+
+class PromptQueue:
+    def __init__(self) -> None:
+        self._waiting: list[QueuedPrompt] = []
+        self._injected: list[QueuedPrompt] = []  # removed, and not yet seen elsewhere
+        self._sent: list[QueuedPrompt] = []  # dequeued, and not yet seen elsewhere
+        self._early = 0  # carried by an attachment whose `remove` is still to come
+        self.withdrawn = 0
+
+    def operation(self, name: str | None, text: str | None, at: str | None) -> None:
+        if name == "enqueue":
+            if text is not None:
+                self._waiting.append(QueuedPrompt(text, at))
+        elif name == "dequeue":
+            if self._waiting:
+                self._sent.append(self._waiting.pop(0))
+        elif name == "remove":
+            self._remove(text)
+        elif name == "popAll":
+            self.withdrawn += len(self._waiting)
+            self._waiting.clear()
+
+    def _remove(self, text: str | None) -> None:
+        if text is not None:
+            found = next((p for p in self._waiting if p.key == text.strip()), None)
+        elif self._early:
+            self._early -= 1
+            found = None
+        else:
+            found = self._waiting[0] if self._waiting else None
+        if found is not None:
+            self._waiting.remove(found)
+            self._injected.append(found)
+
+    def seen(self, text: str, *, injected: bool = False) -> None:
+        """A user record (or, `injected`, an attachment) carries this text: it is not lost."""
+        key = text.strip()
+        for queue in (self._injected, self._sent):
+            for prompt in queue:
+                if prompt.key == key:
+                    queue.remove(prompt)
+                    return
+        if injected:
+            for prompt in self._waiting:
+                if prompt.key == key:
+                    self._waiting.remove(prompt)
+                    self._early += 1
+                    return
+
+    def lost(self) -> list[QueuedPrompt]:
+        """Injected prompts that no other record carried; asked for when a reply follows."""
+        found, self._injected = self._injected, []
+        return found
+
+    def leftover(self) -> list[QueuedPrompt]:
+        """At the end of the file: everything typed that never came back."""
+        rest = self._injected + self._sent + self._waiting
+        self._injected, self._sent, self._waiting = [], [], []
+        return rest
+
+    def __bool__(self) -> bool:
+        return bool(self._injected)

@@ -1,0 +1,320 @@
+"""One pass over a Claude Code transcript: records → rounds, metadata and a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from minutebook.derive import messages as kinds
+from minutebook.model import (
+    Attachment,
+    Block,
+    FormatReport,
+    Notice,
+    Round,
+    SessionInfo,
+    Subagent,
+    Text,
+    Unknown,
+)
+from minutebook.sources.base import Depth
+from minutebook.sources.claude_code import known
+from minutebook.sources.claude_code.agents import Sidechains, links_of
+from minutebook.sources.claude_code.assemble import OpenMessage
+from minutebook.sources.claude_code.conversation import Conversation
+from minutebook.sources.claude_code.info import Counts, InfoCollector
+from minutebook.sources.claude_code.locate import agent_files, custom_title, session_folder
+from minutebook.sources.claude_code.queue import PromptQueue, QueuedPrompt
+from minutebook.sources.claude_code.records import (
+    AttachmentFields,
+    FullMessage,
+    OriginFields,
+    OtherRecord,
+    Record,
+    SkimMessage,
+)
+from minutebook.sources.claude_code.stream import SIGNATURE_MARK, RecordStream
+
+
+class ClaudeReading:
+    """A reading of one file. Iterate `rounds`, then ask for `info`, `subagents` and `report`."""
+
+    def __init__(self, path: Path, depth: Depth = "full", *, nested: bool = False) -> None:
+        self.path = path
+        self.depth: Depth = depth
+        self.report = FormatReport(files=1)
+        self._nested = nested  # a subagent's own file, where every record is a sidechain's
+        self._agents = [] if nested else agent_files(path)
+        self._stream = RecordStream(path, depth, self.report)
+        self._links = links_of(self._agents) if depth == "full" else {}
+        self._main = self._conversation()
+        self._sidechains = Sidechains(self._conversation, self._links)
+        self._info = InfoCollector(path.stem)
+        self._queue = PromptQueue()
+        self._seen: set[str] = set()
+        self._first_prompt = ""
+        self._rounds = 0
+        self._talk: dict[str, Callable[[Record[Any]], None]] = {
+            "assistant": self._assistant,
+            "user": self._user,
+            "human": self._user,
+        }
+        self._beside: dict[str, Callable[[OtherRecord], None]] = {
+            "system": self._system,
+            "attachment": self._attachment,
+            "queue-operation": self._queue_operation,
+            "tool_use": self._legacy,
+            "tool_result": self._legacy,
+            "pr-link": self._info.pull_request,
+            "fork-context-ref": self._info.relation,
+            **dict.fromkeys(known.TITLES, self._info.title),
+        }
+
+    def _conversation(self) -> Conversation:
+        spill_folder = session_folder(self.path) / "tool-results"
+        return Conversation(self._stream, self._links, spill_folder)
+
+    # ------------------------------------------------------------ results
+
+    def rounds(self) -> Iterator[Round]:
+        """Rounds as they are finished; memory is bounded by the largest two (FMT-22)."""
+        talk, done = self._talk, self._main.assembler.done
+        for record in self._stream:
+            if (handler := talk.get(record.type)) is not None:
+                handler(record)
+            else:
+                self._other(record.type)
+            if done:
+                yield from self._drain(done)
+        self._end()
+        yield from self._drain(done)
+
+    def _drain(self, done: list[Round]) -> Iterator[Round]:
+        self._rounds += len(done)
+        finished = done[:]
+        done.clear()
+        yield from finished
+
+    def _end(self) -> None:
+        for prompt in self._queue.leftover():
+            self._recover(prompt)
+        if self._queue.withdrawn:
+            self.report.left_out["prompt taken back from the queue"] += self._queue.withdrawn
+        self._count_passed()
+        self._main.assembler.finish()
+        if self._main.assembler.homeless:
+            self.report.left_out["notice outside any round"] += self._main.assembler.homeless
+        if (passed := self._stream.last_passed) is not None and not passed.isSidechain:
+            self._info.envelope(passed)
+        for version in self._info.versions:
+            self.report.versions[version] += 1
+        if self._foreign():
+            self.report.foreign = self.report.foreign or "no record of Claude Code in it"
+
+    def _foreign(self) -> bool:
+        """Whether nothing here was written by Claude Code."""
+        if self.report.foreign:
+            return True
+        return bool(self.report.lines) and not self._info.is_evident
+
+    def info(self) -> SessionInfo:
+        """What the file says about itself; complete once the rounds were iterated."""
+        if title := custom_title(self.path):
+            self._info.custom_title(title)
+        counted = sum(not agent.helper for agent in self._agents) + self._sidechains.count
+        assembler = self._main.assembler
+        return self._info.result(
+            counts=Counts(self._rounds, assembler.prompts, assembler.calls, counted),
+            usage=assembler.usage,
+            first_prompt=kinds.spoken(self._first_prompt),
+            uuids=self._seen,
+        )
+
+    def subagents(self) -> Iterator[Subagent]:
+        """Subagent transcripts, read when asked for; their reports count into this one."""
+        calls = self._main.agent_calls
+        yield from self._sidechains.subagents(calls)
+        for agent in self._agents:
+            reading = ClaudeReading(agent.path, self.depth, nested=True)
+            rounds = tuple(reading.rounds())
+            self.report.add(reading.report)
+            yield Subagent(
+                id=agent.id,
+                call_id=agent.call_id or calls.get(agent.id),
+                kind=agent.kind,
+                description=agent.description,
+                helper=agent.helper,
+                rounds=rounds,
+            )
+
+    # ------------------------------------------------------------ conversation
+
+    def _fresh(self, record: Record[Any]) -> bool:
+        """False for a record met before, and for a sidechain's, which goes to its own place."""
+        uuid = record.uuid
+        if uuid is not None:
+            if uuid in self._seen:
+                self.report.left_out["repeated record"] += 1
+                return False
+            self._seen.add(uuid)
+        if record.isSidechain and not self._nested:
+            self._sidechains.add(record)
+            return False
+        self._info.envelope(record)
+        return True
+
+    def _count_passed(self) -> None:
+        """Calls in lines a skim passed over belong to the round that is open now."""
+        if self._stream.calls_passed:
+            self._main.assembler.called(self._stream.calls_passed)
+            self._stream.calls_passed = 0
+
+    def _user(self, record: Record[Any]) -> None:
+        if not self._fresh(record):
+            return
+        if isinstance(record.message, FullMessage | SkimMessage) and record.message.content is None:
+            self._sniff()
+        message, real = self._main.heard(record)
+        if message is not None:
+            self._say(message, real, record)
+
+    def _say(self, message: OpenMessage, real: bool, record: Record[Any]) -> None:
+        """Words under the user's role: a prompt opens a round, a notice joins one."""
+        for block in message.blocks:
+            if isinstance(block, Text | Notice):
+                self._info.command(block.text)
+                self._queue.seen(kinds.spoken(block.text), injected=message.queued)
+                if isinstance(block, Notice) and block.kind == kinds.COMPACTION:
+                    self._info.compactions += 1
+        if real:
+            self._count_passed()
+            self._flush_queue()
+            if not self._first_prompt:
+                words = (block.text for block in message.blocks if isinstance(block, Text))
+                self._first_prompt = next(words, "")
+        self._main.add(message, real, record)
+
+    def _assistant(self, record: Record[Any]) -> None:
+        if not self._fresh(record):
+            return
+        if self._queue:
+            self._flush_queue()
+        message = record.message
+        if message is not None and not isinstance(message, str):
+            self._info.model(message.model)
+            if message.content is None:
+                self._sniff()
+        if self._stream.holds(SIGNATURE_MARK):
+            self._info.signatures(self._stream.reply_blocks())
+        self._main.replied(record)
+
+    def _legacy(self, record: OtherRecord) -> None:
+        self._info.is_evident = True
+        if record.type == "tool_use":
+            self._main.legacy_call(record)
+        else:
+            self._main.legacy_result(record)
+
+    def _sniff(self) -> None:
+        """A message without content: another tool's file that only looks like ours?"""
+        message = self._stream.raw().get("message")
+        if isinstance(message, dict) and "parts" in message:
+            self.report.foreign = "a transcript of Qwen Code"
+
+    # ------------------------------------------------------------ queue
+
+    def _queue_operation(self, record: OtherRecord) -> None:
+        content = record.content if isinstance(record.content, str) else None
+        self._queue.operation(record.operation, content, record.timestamp)
+
+    def _flush_queue(self) -> None:
+        for prompt in self._queue.lost():
+            self._recover(prompt)
+
+    def _recover(self, prompt: QueuedPrompt) -> None:
+        """A prompt that only the queue holds becomes the real message it was."""
+        if prompt.text.lstrip().startswith(("/", "{")):
+            return  # a command, or a machine's item: neither was said to the model
+        record: Record[Any] = Record(type="user", uuid=prompt.id, timestamp=prompt.at)
+        message, real = self._main.message(record, [Text(prompt.text)], queued=True)
+        if message is not None and real:
+            self._count_passed()
+            self._first_prompt = self._first_prompt or prompt.text
+            self._main.add(message, real, record)
+
+    # ------------------------------------------------------------ the rest
+
+    def _attachment(self, record: OtherRecord) -> None:
+        attachment = record.attachment
+        kind = attachment.type if attachment is not None else ""
+        if attachment is None or (record.isSidechain and not self._nested):
+            self.report.left_out["attachment of a sidechain" if attachment else "attachment"] += 1
+        elif kind == "queued_command":
+            self._queued_command(record, attachment)
+        elif kind in known.ATTACHMENT_BOOKKEEPING:
+            self.report.left_out[f"attachment {kind}"] += 1
+        elif self.depth == "full":
+            if kind not in known.ATTACHMENTS:
+                self.report.unknown[f"attachment {kind}"] += 1
+            data = self._stream.raw().get("attachment")
+            if isinstance(data, dict):
+                self._main.aside(record, Attachment(kind, data))
+
+    def _queued_command(self, beside: OtherRecord, attachment: AttachmentFields) -> None:
+        origin = attachment.origin
+        if attachment.commandMode not in (None, "prompt"):
+            origin = OriginFields("task-notification")
+        record: Record[Any] = Record(
+            type="user",
+            uuid=beside.uuid,
+            timestamp=beside.timestamp,
+            cwd=beside.cwd,
+            gitBranch=beside.gitBranch,
+            isMeta=attachment.isMeta,
+            origin=origin,
+        )
+        prompt = attachment.prompt
+        if prompt is None or not self._fresh(record):
+            return
+        pieces: list[Block]
+        pieces = [Text(prompt)] if isinstance(prompt, str) else self._main.pieces(record, prompt)
+        message, real = self._main.message(record, pieces, queued=True)
+        if message is not None:
+            self._say(message, real, record)
+
+    def _system(self, record: OtherRecord) -> None:
+        subtype = record.subtype or ""
+        content = record.content if isinstance(record.content, str) else ""
+        if record.isSidechain and not self._nested:
+            self.report.left_out["system record of a sidechain"] += 1
+        elif subtype == "turn_duration":
+            self._main.assembler.duration(record.durationMs or 0)
+            self._info.duration_ms += record.durationMs or 0
+        elif subtype in known.SYSTEM_BOOKKEEPING:
+            self.report.left_out[f"system {subtype}"] += 1
+        elif subtype in known.SYSTEM_NOTICES or not subtype:
+            if subtype == "local_command":
+                self._info.command(content)
+            if self.depth == "full":
+                self._main.aside(record, Notice(_NOTICE_KINDS.get(subtype, kinds.SYSTEM), content))
+        elif self.depth == "full":
+            self._unknown(record, f"system {subtype}")
+
+    def _other(self, kind: str) -> None:
+        """A record beside the conversation, decoded once more for the fields of its kind."""
+        if kind in known.BOOKKEEPING:
+            self._info.is_evident = True
+            self.report.left_out[kind] += 1
+        elif (handler := self._beside.get(kind)) is not None:
+            handler(self._stream.other())
+        elif self.depth == "full":
+            self._unknown(self._stream.other(), f"record {kind or 'without a type'}")
+
+    def _unknown(self, record: OtherRecord, kind: str) -> None:
+        """Kept verbatim where it stands, counted, and named by doctor (FMT-11)."""
+        self.report.unknown[kind] += 1
+        self._main.aside(record, Unknown(kind, self._stream.raw()))
+
+
+_NOTICE_KINDS = {"local_command": kinds.COMMAND_OUTPUT, "compact_boundary": kinds.COMPACTION}

@@ -1,0 +1,94 @@
+"""The transcripts a person has, found once and read as often as needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+
+import msgspec
+
+from minutebook.model import FormatReport, SessionInfo
+from minutebook.sources.base import Depth, Reading, Transcript, Trouble
+from minutebook.sources.fan_out import fan_out
+from minutebook.sources.registry import SOURCES
+
+
+class Overview(msgspec.Struct, frozen=True):
+    """What a skim of a whole session leaves: small enough to send between processes."""
+
+    info: SessionInfo | None
+    """None where the file is not a transcript at all, or could not be read."""
+    prompt_ids: tuple[str, ...] = ()
+    problem: str | None = None
+
+
+class Library:
+    """All transcripts under some places (or, with none given, in the sources' own homes)."""
+
+    def __init__(self, places: Sequence[Path] = ()) -> None:
+        self.places = tuple(places)
+
+    @cached_property
+    def _found(self) -> tuple[list[Transcript], list[Trouble]]:
+        transcripts: list[Transcript] = []
+        troubles: list[Trouble] = []
+        for source in SOURCES.values():
+            places = self.places or tuple(p for p in [source.default_root()] if p.is_dir())
+            found, odd = source.discover(places)
+            transcripts += found
+            troubles += odd
+        transcripts.sort(key=lambda t: (-t.mtime, str(t.path)))
+        return transcripts, troubles
+
+    @property
+    def transcripts(self) -> list[Transcript]:
+        """Newest first, by modification."""
+        return self._found[0]
+
+    @property
+    def troubles(self) -> list[Trouble]:
+        """Files and folders that could not be looked into."""
+        return self._found[1]
+
+    def overviews(
+        self, transcripts: Sequence[Transcript] | None = None, jobs: int | None = None
+    ) -> Iterator[tuple[Transcript, Overview]]:
+        """A skim of each transcript, in the order they are ready."""
+        chosen = self.transcripts if transcripts is None else transcripts
+        return fan_out(overview, chosen, jobs)
+
+    def reports(self, jobs: int | None = None) -> Iterator[tuple[Transcript, FormatReport]]:
+        """The format report of each transcript and its subagents, from a full read."""
+        return fan_out(format_report, self.transcripts, jobs)
+
+
+def open_transcript(transcript: Transcript, depth: Depth = "full") -> Reading:
+    """Begin a reading with the source that found the transcript."""
+    return SOURCES[transcript.source].read(transcript.path, depth)
+
+
+def overview(transcript: Transcript) -> Overview:
+    """Skim one transcript. A file that vanished or is closed to us is a problem, not an error."""
+    reading = open_transcript(transcript, "skim")
+    try:
+        prompts = (round.prompt for round in reading.rounds())
+        ids = tuple(prompt.id for prompt in prompts if prompt is not None and prompt.id)
+    except OSError as error:
+        return Overview(None, problem=(error.strerror or str(error)).lower())
+    if reading.report.foreign:
+        return Overview(None, problem=reading.report.foreign)
+    return Overview(reading.info(), ids)
+
+
+def format_report(transcript: Transcript) -> FormatReport:
+    """Read one transcript in full and keep only the report."""
+    reading = open_transcript(transcript)
+    try:
+        for _ in reading.rounds():
+            pass
+        for _ in reading.subagents():
+            pass
+    except OSError as error:
+        reading.report.foreign = (error.strerror or str(error)).lower()
+    return reading.report

@@ -1,0 +1,1 @@
+"""Use cases: they return values and yield events, and never print."""

@@ -1,0 +1,104 @@
+"""What the transcripts look like, what cannot be read, and what will be deleted (FMT-23)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from minutebook.model import BadLine, FormatReport
+from minutebook.sources.base import Transcript, Trouble
+from minutebook.sources.library import Library
+from minutebook.sources.registry import SOURCES
+from minutebook.verbs.sessions import sorted_troubles
+
+SOON_DAYS = 7
+_DAY = 86_400
+
+
+class BadFile(msgspec.Struct, frozen=True):
+    path: Path
+    bad_lines: list[BadLine]
+
+
+class CleanUp(msgspec.Struct, frozen=True):
+    """What the agent's own clean-up is about to delete from one folder."""
+
+    root: Path
+    days: int
+    """``cleanupPeriodDays``, configured or by default."""
+    overdue: int
+    """Sessions already older than that: the next interactive start removes them."""
+    soon: int
+    """Sessions that will be within a week."""
+    next_in_days: float | None
+    """Days until the next one that is not overdue; None where there is none."""
+
+
+class Diagnosis(msgspec.Struct, frozen=True):
+    sessions: int
+    size: int
+    report: FormatReport
+    bad_files: list[BadFile]
+    foreign: list[Trouble]
+    troubles: list[Trouble]
+    clean_ups: list[CleanUp]
+
+
+def diagnose(
+    library: Library,
+    *,
+    progress: Callable[[int], None] | None = None,
+    now: float | None = None,
+) -> Diagnosis:
+    """Read everything in full and report; `progress` is told the bytes of each file done."""
+    whole = FormatReport()
+    bad_files: list[BadFile] = []
+    foreign: list[Trouble] = []
+    usable: list[Transcript] = []
+    for transcript, report in library.reports():
+        if progress is not None:
+            progress(transcript.size)
+        if report.foreign:
+            foreign.append(Trouble(transcript.path, report.foreign))
+        else:
+            usable.append(transcript)
+            whole.add(report)
+        if report.bad_lines:
+            bad_files.append(BadFile(transcript.path, report.bad_lines))
+    return Diagnosis(
+        sessions=len(usable),
+        size=sum(transcript.size for transcript in usable),
+        report=whole,
+        bad_files=sorted(bad_files, key=lambda file: str(file.path)),
+        foreign=sorted_troubles(foreign),
+        troubles=sorted_troubles(library.troubles),
+        clean_ups=clean_ups(library, now),
+    )
+
+
+def clean_ups(library: Library, now: float | None = None) -> list[CleanUp]:
+    """The clean-up's next victims in each configuration folder, by modification time."""
+    now = time.time() if now is None else now
+    roots: dict[tuple[str, Path], list[float]] = {}
+    for transcript in library.transcripts:
+        if transcript.root is not None:
+            age = (now - transcript.mtime) / _DAY
+            roots.setdefault((transcript.source, transcript.root), []).append(age)
+    found = []
+    for (source, root), ages in roots.items():
+        days = SOURCES[source].retention_days(root)
+        left = sorted(days - age for age in ages)
+        ahead = [days_left for days_left in left if days_left > 0]
+        found.append(
+            CleanUp(
+                root,
+                days,
+                overdue=len(left) - len(ahead),
+                soon=sum(days_left <= SOON_DAYS for days_left in ahead),
+                next_in_days=round(ahead[0], 1) if ahead else None,
+            )
+        )
+    return found
