@@ -25,9 +25,11 @@ def links_of(agents: list[AgentFile]) -> Links:
 class Sidechains:
     """Subagents whose records stand inside the main file (up to 2.0.0)."""
 
-    def __init__(self, begin: Callable[[], Conversation], links: Links) -> None:
+    def __init__(
+        self, begin: Callable[[], Conversation], adopt: Callable[[str, str], None]
+    ) -> None:
         self._begin = begin
-        self._links = links
+        self._adopt = adopt
         self._chain_of: dict[str, str] = {}
         self._chains: dict[str, Conversation] = {}
         self._prompts: dict[str, str] = {}
@@ -54,7 +56,7 @@ class Sidechains:
             self._chains[chain] = self._begin()
             self._prompts[chain] = prompt = _text(record)
             if prompt and prompt != WARMUP:
-                self._links.setdefault(prompt, chain)
+                self._adopt(prompt, chain)
         if uuid:
             self._chain_of[uuid] = chain
         return chain

@@ -143,10 +143,15 @@ class RoundAssembler:
 
     def waiting_call(self, call_id: str) -> OpenCall | None:
         """The unanswered call with this id."""
-        for candidate in (self._round, self._held):
-            if candidate is not None and (call := candidate.waiting.get(call_id)):
-                return call
-        return None
+        call = self._round.waiting.get(call_id)
+        if call is None and self._held is not None:
+            call = self._held.waiting.get(call_id)
+        return call
+
+    def waiting_calls(self) -> list[OpenCall]:
+        """All unanswered calls, oldest first."""
+        held = list(self._held.waiting.values()) if self._held is not None else []
+        return held + list(self._round.waiting.values())
 
     def last_waiting(self, name: str | None) -> OpenCall | None:
         """The latest unanswered call of a tool; for records that carry no ids (FMT-07)."""

@@ -190,12 +190,16 @@ class Conversation:
         self.assembler.call(call)
         if not self._links:
             return
-        prompt = call.input.get("prompt") if isinstance(call.input, dict) else None
-        agent = self._links.get(call.id)
-        if agent is None and isinstance(prompt, str):
-            agent = self._links.get(prompt)
+        agent = self._links.get(call.id) or self._links.get(_prompt_of(call) or "")
         if agent is not None:
             self._spawned(call, agent)
+
+    def adopt(self, prompt: str, agent: str) -> None:
+        """A sidechain begins with this prompt: the open call that gave it is its parent."""
+        for call in self.assembler.waiting_calls():
+            if call.agent is None and _prompt_of(call) == prompt:
+                self._spawned(call, agent)
+                return
 
     def _spawned(self, call: OpenCall, agent: str) -> None:
         call.agent = agent
@@ -235,6 +239,11 @@ class Conversation:
             self._report.left_out["tool output whose file is gone"] += 1
             return None
         return name, text
+
+
+def _prompt_of(call: OpenCall) -> str | None:
+    prompt = call.input.get("prompt") if isinstance(call.input, dict) else None
+    return prompt if isinstance(prompt, str) else None
 
 
 def _usage(fields: UsageFields, known: Usage | None) -> Usage:

@@ -139,16 +139,22 @@ def _agent_file(path: Path) -> AgentFile:
         meta = msgspec.json.decode(path.with_suffix(".meta.json").read_bytes(), type=_Meta)
     except (OSError, *DECODE_ERRORS):
         meta = _Meta()
-    helper = id.startswith(_HELPERS) or first_prompt(path) == WARMUP
+    first = _first_record(path)
+    # A warm-up leaves a prompt "Warmup", or, split over two sessions, a reply to none.
+    warm_up = first is not None and (first.type == "assistant" or _prompt(first) == WARMUP)
+    helper = id.startswith(_HELPERS) or warm_up
     return AgentFile(path, id, helper, meta.toolUseId, meta.agentType, meta.description)
 
 
 def first_prompt(path: Path) -> str | None:
     """The task a subagent was given."""
     record = _first_record(path)
-    if record is None or record.message is None or isinstance(record.message, str):
-        return None
-    content = record.message.content
+    return _prompt(record) if record is not None else None
+
+
+def _prompt(record: SkimRecord) -> str | None:
+    message = record.message
+    content = message if message is None or isinstance(message, str) else message.content
     return content if isinstance(content, str) else None
 
 

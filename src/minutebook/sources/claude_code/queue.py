@@ -15,6 +15,8 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
+from minutebook.derive.messages import spoken
+
 
 @dataclass(frozen=True)
 class QueuedPrompt:
@@ -29,7 +31,7 @@ class QueuedPrompt:
 
     @property
     def key(self) -> str:
-        return self.text.strip()
+        return spoken(self.text).strip()
 
 
 class PromptQueue:
@@ -38,12 +40,13 @@ class PromptQueue:
         self._injected: list[QueuedPrompt] = []  # removed, and not yet seen elsewhere
         self._sent: list[QueuedPrompt] = []  # dequeued, and not yet seen elsewhere
         self._early = 0  # carried by an attachment whose `remove` is still to come
+        self._heard: dict[str, list[str]] = {}  # text → times of user records that carry it
         self.withdrawn = 0
 
     def operation(self, name: str | None, text: str | None, at: str | None) -> None:
         if name == "enqueue":
-            if text is not None:
-                self._waiting.append(QueuedPrompt(text, at))
+            if text is not None and not self._already(prompt := QueuedPrompt(text, at)):
+                self._waiting.append(prompt)
         elif name == "dequeue":
             if self._waiting:
                 self._sent.append(self._waiting.pop(0))
@@ -55,7 +58,8 @@ class PromptQueue:
 
     def _remove(self, text: str | None) -> None:
         if text is not None:
-            found = next((p for p in self._waiting if p.key == text.strip()), None)
+            key = spoken(text).strip()
+            found = next((p for p in self._waiting if p.key == key), None)
         elif self._early:
             self._early -= 1
             found = None
@@ -65,20 +69,25 @@ class PromptQueue:
             self._waiting.remove(found)
             self._injected.append(found)
 
-    def seen(self, text: str, *, injected: bool = False) -> None:
+    def _already(self, prompt: QueuedPrompt) -> bool:
+        """Whether the record that carries a prompt was flushed before the queue's own line."""
+        times = self._heard.get(prompt.key, [])
+        later = next((time for time in times if prompt.at and time >= prompt.at), None)
+        if later is not None:
+            times.remove(later)
+        return later is not None
+
+    def seen(self, text: str, at: str | None, *, injected: bool = False) -> None:
         """A user record (or, `injected`, an attachment) carries this text: it is not lost."""
-        key = text.strip()
-        for queue in (self._injected, self._sent):
+        key = spoken(text).strip()
+        for queue in (self._injected, self._sent, self._waiting):
             for prompt in queue:
                 if prompt.key == key:
                     queue.remove(prompt)
+                    self._early += injected and queue is self._waiting
                     return
-        if injected:
-            for prompt in self._waiting:
-                if prompt.key == key:
-                    self._waiting.remove(prompt)
-                    self._early += 1
-                    return
+        if at:
+            self._heard.setdefault(key, []).append(at)
 
     def lost(self) -> list[QueuedPrompt]:
         """Injected prompts that no other record carried; asked for when a reply follows."""

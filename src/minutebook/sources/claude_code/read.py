@@ -49,7 +49,7 @@ class ClaudeReading:
         self._stream = RecordStream(path, depth, self.report)
         self._links = links_of(self._agents) if depth == "full" else {}
         self._main = self._conversation()
-        self._sidechains = Sidechains(self._conversation, self._links)
+        self._sidechains = Sidechains(self._conversation, self._main.adopt)
         self._info = InfoCollector(path.stem)
         self._queue = PromptQueue()
         self._seen: set[str] = set()
@@ -184,7 +184,7 @@ class ClaudeReading:
         for block in message.blocks:
             if isinstance(block, Text | Notice):
                 self._info.command(block.text)
-                self._queue.seen(kinds.spoken(block.text), injected=message.queued)
+                self._queue.seen(block.text, message.at, injected=message.queued)
                 if isinstance(block, Notice) and block.kind == kinds.COMPACTION:
                     self._info.compactions += 1
         if real:
@@ -227,8 +227,10 @@ class ClaudeReading:
     def _queue_operation(self, record: OtherRecord) -> None:
         content = record.content if isinstance(record.content, str) else None
         self._queue.operation(record.operation, content, record.timestamp)
+        self._stream.attentive = bool(self._queue)
 
     def _flush_queue(self) -> None:
+        self._stream.attentive = False
         for prompt in self._queue.lost():
             self._recover(prompt)
 
@@ -293,7 +295,7 @@ class ClaudeReading:
             self._info.duration_ms += record.durationMs or 0
         elif subtype in known.SYSTEM_BOOKKEEPING:
             self.report.left_out[f"system {subtype}"] += 1
-        elif subtype in known.SYSTEM_NOTICES or not subtype:
+        elif subtype in known.SYSTEM_NOTICES or (content and not subtype):
             if subtype == "local_command":
                 self._info.command(content)
             if self.depth == "full":

@@ -52,6 +52,8 @@ class RecordStream:
         self.path = path
         self.full = depth == "full"
         self.report = report
+        self.attentive = False
+        """Set while the next reply matters even to a skim: no line is passed over then."""
         self.calls_passed = 0
         """Tool calls in lines a skim has passed over since this was last reset."""
         self.last_passed: Record[Any] | None = None
@@ -86,7 +88,7 @@ class RecordStream:
             content = find(_CONTENT, start, window)
             if find(_PROGRESS, start, content if content > 0 else window) >= 0:
                 continue
-            if content > 0:
+            if content > 0 and not self.attentive and find(_SIDECHAIN, start, content) < 0:
                 content += len(_CONTENT)
                 if opens(_RESULT, content):
                     twin = find(_TWIN, content, end)
@@ -94,11 +96,7 @@ class RecordStream:
                         passed = (lines.offset + start, end - start)
                         continue
                 elif opens(_CALL, content):
-                    if (
-                        find(_TEXT, content, end) < 0
-                        and find(SIGNATURE_MARK, content, end) < 0
-                        and find(_SIDECHAIN, start, content) < 0
-                    ):
+                    if find(_TEXT, content, end) < 0 and find(SIGNATURE_MARK, content, end) < 0:
                         self.calls_passed += data.count(_CALL_OPENING, content - 1, end) or 1
                         passed = (lines.offset + start, end - start)
                         continue
@@ -117,6 +115,8 @@ class RecordStream:
         try:
             for raw, repair in rescue(bytes(self._line)):
                 self.report.repaired[repair] += 1
+                if isinstance(raw.get("message"), list):
+                    raw["message"] = {"content": raw["message"]}
                 self._rescued = raw
                 record: Record[Any] = coerce(raw, FullRecord if self.full else SkimRecord)
                 self.report.records[record.type] += 1

@@ -1,0 +1,109 @@
+"""The shape of the house: imports only point down (docs/architecture.md)."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import minutebook
+
+SOURCE = Path(minutebook.__file__).parent
+
+# Each room may import the rooms below it, and itself; rooms on one line never each other.
+FLOORS = (
+    ("cli",),
+    ("examples",),
+    ("compose",),
+    ("config",),
+    ("verbs",),
+    ("sources", "archive"),
+    ("derive",),
+    ("model",),
+    ("errors",),
+)
+HEIGHT = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+CONNECTS: frozenset[str] = frozenset()  # modules that may open a database
+
+
+def room_of(module: str) -> str:
+    """``minutebook.cli.show`` → ``cli``; the package itself is the façade, above all rooms."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else ""
+
+
+def imports(tree: ast.AST) -> list[str]:
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            module = node.module or ""
+            # `from minutebook.cli import terminal` imports minutebook.cli.terminal
+            found += [f"{module}.{alias.name}" for alias in node.names]
+    return [name for name in found if name.split(".")[0] == "minutebook"]
+
+
+def violations(module: str, code: str) -> list[str]:
+    """What a module does that its room does not allow."""
+    tree = ast.parse(code)
+    room = room_of(module)
+    wrong = []
+    for imported in imports(tree):
+        other = room_of(imported)
+        if room in ("", "__main__", "__init__") or other == room:
+            continue
+        if other not in HEIGHT or HEIGHT[other] <= HEIGHT[room]:
+            wrong.append(f"{module} imports {imported}")
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        called = ast.unparse(node.func)
+        if called == "print" and room != "cli":
+            wrong.append(f"{module} prints")
+        if called == "sqlite3.connect" and module not in CONNECTS:
+            wrong.append(f"{module} opens a database")
+    return wrong
+
+
+def modules() -> list[tuple[str, Path]]:
+    found = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        found.append((".".join(("minutebook", *parts)).removesuffix(".__init__"), path))
+    return found
+
+
+@pytest.mark.parametrize(("module", "path"), modules(), ids=lambda value: str(value)[-40:])
+def test_imports_point_down(module: str, path: Path) -> None:
+    """No arrow points up or sideways, nothing below cli prints, one place opens databases."""
+    assert violations(module, path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "code"),
+    [
+        ("minutebook.model.round", "from minutebook.derive import messages"),
+        ("minutebook.sources.base", "from minutebook.archive import roster"),
+        ("minutebook.verbs.show", "import minutebook.cli.show"),
+        ("minutebook.verbs.show", "print('hello')"),
+        ("minutebook.verbs.show", "import sqlite3\nsqlite3.connect('x')"),
+    ],
+)
+def test_an_arrow_turned_round_is_found(module: str, code: str) -> None:
+    """The check can fail: each of these is a violation."""
+    assert violations(module, code)
+
+
+def test_every_room_is_on_the_plan() -> None:
+    """A new folder or top-level module has to be given its floor here and in the docs."""
+    rooms = {room_of(module) for module, _ in modules()} - {"", "__main__"}
+    assert rooms == set(HEIGHT)
+
+
+def test_modules_stay_small() -> None:
+    """A file past 500 lines is asking to be two concepts (design/style.md)."""
+    sizes = {module: path.read_text().count("\n") for module, path in modules()}
+    assert {name: size for name, size in sizes.items() if size > 500} == {}
