@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from minutebook.cli import terminal
-from minutebook.cli.sessions import line_of, print_remarks
+from minutebook.cli.sessions import print_remarks, print_rows
 from minutebook.compose import open_house
 from minutebook.config import settings
 from minutebook.verbs.doctor import SOON_DAYS, clean_ups
@@ -28,8 +28,7 @@ def print_overview(root: Path | None = None) -> None:
         print_overview(folder)
         return
     found = list_sessions(house.library, house.roster)
-    for row in found.rows[:_NEWEST]:
-        terminal.say(line_of(row))
+    print_rows(found.rows[:_NEWEST])
     print_remarks(found, shown=min(len(found.rows), _NEWEST))
     if not found.rows:
         return

@@ -14,6 +14,10 @@ from minutebook.config import settings
 from minutebook.derive.times import since as parse_since
 from minutebook.verbs.sessions import SessionList, SessionRow, list_sessions
 
+_GAP = "  "
+_ID, _ROUNDS, _SIZE = 8, 6, 7  # widths of the narrow columns
+_NAME_MOST = 90
+
 
 @click.command("sessions")
 @house_options
@@ -48,8 +52,7 @@ def command(
             unusable=found.unusable,
         )
         return
-    for row in rows:
-        terminal.say(line_of(row))
+    print_rows(rows)
     print_remarks(found, shown=len(rows))
 
 
@@ -84,26 +87,45 @@ def as_dict(row: SessionRow) -> dict[str, Any]:
     }
 
 
-def line_of(row: SessionRow) -> str:
-    """A session on one line that fits the terminal."""
+def print_rows(rows: list[SessionRow]) -> None:
+    """Sessions as a table that fits the terminal."""
+    if not rows:
+        return
     whole = terminal.columns()
-    project_width = 16 if whole < 110 else 28
+    wide = whole >= 110
+    day, project = ("%Y-%m-%d %H:%M", 28) if wide else ("%Y-%m-%d", 12)
+    when = 16 if wide else 10
+    name = min(_NAME_MOST, whole - when - _ID - project - _ROUNDS - _SIZE - 5 * len(_GAP))
+    cells = ("active", "id", "name", "project", "rounds", "size")
+    widths = (when, _ID, name, project, -_ROUNDS, -_SIZE)
+    terminal.say(terminal.quiet(_line(cells, widths)))
+    for row in rows:
+        info = row.info
+        texts = (
+            row.when.strftime(day),
+            info.id,
+            _full_name(row),
+            terminal.one_line(info.project or ""),
+            str(info.rounds),
+            terminal.size(row.transcript.size),
+        )
+        line = _line((texts[0], texts[1][:_ID], *texts[2:]), widths)
+        terminal.say(terminal.quiet(line) if row.ghost else line)
+
+
+def _line(cells: tuple[str, ...], widths: tuple[int, ...]) -> str:
+    """Cells side by side; a negative width aligns to the right."""
+    fitted = (
+        terminal.pad(cell, room) if room > 0 else f"{cell:>{-room}}"
+        for cell, room in zip(cells, widths, strict=True)
+    )
+    return _GAP.join(fitted).rstrip()
+
+
+def _full_name(row: SessionRow) -> str:
     named = terminal.one_line(row.name)
     title = terminal.one_line(row.info.title or "")
-    if row.identity.name and title and title != named:
-        named = f"{named} · {title}"
-    fixed = 16 + 2 + 8 + 2 + project_width + 2 + 9 + 1 + 7
-    name = terminal.pad(named, max(12, whole - fixed - 2))
-    return "  ".join(
-        [
-            f"{row.when:%Y-%m-%d %H:%M}",
-            terminal.quiet(row.info.id[:8]),
-            terminal.quiet(name) if row.ghost else name,
-            terminal.quiet(terminal.pad(terminal.one_line(row.info.project or ""), project_width)),
-            f"{terminal.plural(row.info.rounds, 'round'):>10} "
-            + terminal.quiet(f"{terminal.size(row.transcript.size):>6}"),
-        ]
-    )
+    return f"{named} · {title}" if row.identity.name and title not in ("", named) else named
 
 
 def print_remarks(found: SessionList, shown: int) -> None:

@@ -32,9 +32,10 @@ def command(
     full: bool,
     as_json: bool,
 ) -> None:
-    """Read SESSION: a UUID prefix, a title, a slug or a file, with #ROUND or #FROM-TO behind it.
+    """Read a session, or some rounds of it.
 
-    For example: minutebook show 3f2a#12-14
+    SESSION is a UUID prefix, a title, a name, a slug or a file, with #ROUND or #FROM-TO
+    behind it where not all of it is wanted: minutebook show 3f2a#12-14
     """
     parts = _parts(only, full)
     house = open_house(settings(roots, archive))

@@ -1,0 +1,174 @@
+"""What reading costs, as ratios to a raw read of the same bytes.
+
+    python benchmarks/read.py [FOLDER]      default: $MINUTEBOOK_CORPUS/claude
+
+Every figure is the median over fresh processes: a command reads once, and memory a process
+has used before is faster than fresh memory. Peak memory is above an idle interpreter with the
+reader imported. The 80 MB session is made by repeating real rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+RUNS = 7
+BIG = 80_000_000
+
+
+# ------------------------------------------------------------ in the child
+
+
+def _files(folder: str) -> list[Path]:
+    path = Path(folder)
+    return [path] if path.is_file() else sorted(path.rglob("*.jsonl"))
+
+
+def _raw(folder: str) -> None:
+    for path in _files(folder):
+        path.read_bytes()
+
+
+def _read(depth: str, jobs: int) -> Callable[[str], None]:
+    from minutebook.sources import library
+    from minutebook.sources.fan_out import fan_out
+
+    def work(folder: str) -> None:
+        found = library.Library([Path(folder)])
+        if depth == "skim":
+            for _ in fan_out(library.overview, found.transcripts, jobs):
+                pass
+        else:
+            for _ in fan_out(library.format_report, found.transcripts, jobs):
+                pass
+
+    return work
+
+
+def _peak() -> int:
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
+
+
+def child(kind: str, folder: str) -> None:
+    """Do the work once and print seconds and kilobytes of peak memory above the start."""
+    import minutebook.sources.library  # noqa: F401 - imported before the clock starts
+
+    work = _raw if kind == "raw" else _read(kind[:4], 2 if kind.endswith("2") else 1)
+    before = _peak()
+    start = time.perf_counter()
+    work(folder)
+    print(json.dumps([time.perf_counter() - start, _peak() - before]))
+
+
+# ------------------------------------------------------------ in the parent
+
+
+def measure(kind: str, folder: Path) -> tuple[float, float]:
+    done = subprocess.run(
+        [sys.executable, __file__, "--child", kind, str(folder)],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    seconds, kilobytes = json.loads(done.stdout)
+    return seconds, kilobytes / 1024
+
+
+def command_time(*args: str, **env: str) -> float:
+    times = []
+    for _ in range(RUNS):
+        start = time.perf_counter()
+        subprocess.run(
+            args,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=True,
+            env={**os.environ, **env},
+        )
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def big_session(folder: Path, into: Path) -> Path:
+    """A session of 80 MB: a real one over and over, with fresh ids."""
+    largest = max(_files(str(folder)), key=lambda path: path.stat().st_size)
+    records = [json.loads(line) for line in largest.read_text("utf-8").split("\n") if line]
+    path = into / "80000000-0000-4000-8000-000000000000.jsonl"
+    size = copy = 0
+    with path.open("w", encoding="utf-8") as file:
+        while size < BIG:
+            copy += 1
+            for record in records:
+                if "uuid" in record:
+                    record = {**record, "uuid": f"{record['uuid']}-{copy}"}
+                line = json.dumps(record, separators=(",", ":"), ensure_ascii=False) + "\n"
+                size += file.write(line)
+    return path
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    corpus = os.environ.get("MINUTEBOOK_CORPUS") or "../shared/corpus"
+    parser.add_argument("folder", nargs="?", default=f"{corpus}/claude", type=Path)
+    folder: Path = parser.parse_args().folder.resolve()
+    files = _files(str(folder))
+    size = sum(path.stat().st_size for path in files) / 1e6
+    if not size:
+        sys.exit(f"There are no transcripts in {folder}: name another folder.")
+    print(f"{folder}: {len(files)} files, {size:.1f} MB; median of {RUNS} fresh processes\n")
+
+    kinds = ("raw", "skim", "full", "skim2", "full2")
+    taken: dict[str, list[tuple[float, float]]] = {kind: [] for kind in kinds}
+    for _ in range(RUNS):  # in turn, so that a slow moment of the machine hits all alike
+        for kind in kinds:
+            taken[kind].append(measure(kind, folder))
+    seconds = {kind: statistics.median(t for t, _ in runs) for kind, runs in taken.items()}
+    memory = {kind: max(m for _, m in runs) for kind, runs in taken.items()}
+    raw = seconds["raw"]
+    print(f"{'':26}{'ms':>8}{'MB/s':>9}{'× raw':>8}{'peak MB':>9}   target")
+    rows = (
+        ("raw", "raw read", ""),
+        ("skim", "skim, one process", "≤ 14"),
+        ("full", "full, one process", "≤ 30"),
+        ("skim2", "skim, two processes", ""),
+        ("full2", "full, two processes", ""),
+    )
+    for kind, label, target in rows:
+        t = seconds[kind]
+        print(
+            f"{label:26}{t * 1e3:8.0f}{size / t:9.0f}{t / raw:8.1f}{memory[kind]:9.0f}   {target}"
+        )
+    for depth in ("skim", "full"):
+        gain = seconds[depth] / seconds[f"{depth}2"]
+        print(f"two processes, {depth}: {gain:.2f}× one (target ≥ 1.6)")
+
+    with tempfile.TemporaryDirectory() as scratch:
+        big = big_session(folder, Path(scratch))
+        for depth in ("skim", "full"):
+            t, peak = measure(depth, big)
+            target = "  (target ≤ 120 MB)" if depth == "skim" else ""
+            print(f"one session of 80 MB, {depth}: {t * 1e3:.0f} ms, peak {peak:.0f} MB{target}")
+
+    python = sys.executable
+    floor = command_time(python, "-c", "import click")
+    started = command_time(python, "-m", "minutebook", "--help")
+    ratio = f"{started / floor:.2f}× python + click (target ≤ 3)"
+    print(f"\nminutebook --help: {started * 1e3:.0f} ms, {ratio}")
+    listed = command_time(python, "-m", "minutebook", "sessions", "--root", str(folder))
+    print(f"minutebook sessions: {listed:.2f} s (target ≤ 1 s)")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--child"]:
+        child(*sys.argv[2:4])
+    else:
+        main()

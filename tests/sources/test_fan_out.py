@@ -1,0 +1,91 @@
+"""Work on several cores gives what work on one gives."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from minutebook.sources import fan_out as module
+from minutebook.sources.base import Transcript
+from minutebook.sources.fan_out import fan_out
+
+
+@pytest.fixture
+def transcripts(monkeypatch: pytest.MonkeyPatch) -> list[Transcript]:
+    monkeypatch.setattr(module, "_WORTH_FORKING", 0)
+    return [Transcript(Path(str(n)), "test", f"s{n}", n * 1000, 0.0) for n in range(40)]
+
+
+def working_process(transcript: Transcript) -> tuple[str, int]:
+    return transcript.session_id, os.getpid()
+
+
+def large(transcript: Transcript) -> str:
+    return transcript.session_id * 100_000
+
+
+def dies_on_seven(transcript: Transcript) -> tuple[str, int]:
+    if transcript.session_id == "s7" and os.getpid() != PARENT:
+        os._exit(3)
+    return working_process(transcript)
+
+
+def raises_on_seven(transcript: Transcript) -> str:
+    if transcript.session_id == "s7":
+        raise ValueError("seven")
+    return transcript.session_id
+
+
+PARENT = os.getpid()
+
+
+def test_every_transcript_is_worked_on_once(transcripts: list[Transcript]) -> None:
+    """Two workers, each result with its transcript."""
+    done = list(fan_out(working_process, transcripts, 2))
+    assert sorted(t.session_id for t, _ in done) == sorted(t.session_id for t in transcripts)
+    assert all(t.session_id == name for t, (name, _) in done)
+    assert len({pid for _, (_, pid) in done} - {os.getpid()}) == 2
+
+
+def test_results_larger_than_a_pipe_arrive_whole(transcripts: list[Transcript]) -> None:
+    """Framed, not guessed."""
+    done = dict(fan_out(large, transcripts, 3))
+    assert all(result == t.session_id * 100_000 for t, result in done.items())
+
+
+def test_a_worker_that_dies_loses_nothing(transcripts: list[Transcript]) -> None:
+    """What a killed worker left undone is done by the parent."""
+    done = list(fan_out(dies_on_seven, transcripts, 2))
+    assert len(done) == len(transcripts)
+
+
+def test_an_error_is_raised_here(transcripts: list[Transcript]) -> None:
+    """A bug in the work is not swallowed by a worker."""
+    with pytest.raises(ValueError, match="seven"):
+        list(fan_out(raises_on_seven, transcripts, 2))
+
+
+def test_stopping_early_leaves_no_process(transcripts: list[Transcript]) -> None:
+    """A consumer that has enough ends the workers."""
+    results: Iterator[object] = fan_out(working_process, transcripts, 2)
+    next(results)
+    results.close()  # type: ignore[attr-defined]
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_a_process_with_threads_does_not_fork(transcripts: list[Transcript]) -> None:
+    """Forking beside threads can deadlock the child."""
+    gate = threading.Event()
+    thread = threading.Thread(target=gate.wait)
+    thread.start()
+    try:
+        done = list(fan_out(working_process, transcripts, 2))
+    finally:
+        gate.set()
+        thread.join()
+    assert {pid for _, (_, pid) in done} == {os.getpid()}
