@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test lint types unit corpus bench wheel clean
+.PHONY: run test lint types unit bench wheel clean
 
 run: $(VENV)/.installed
 	@$(BIN)/minutebook

@@ -193,6 +193,17 @@ def conserved(records: list[dict[str, Any]], rounds: list[Round], homeless: int)
     assert Counter(call.name for call in calls) == of("tool_use", said, "name")
     answered = Counter(id for id, _ in results(rounds) if not id.startswith("legacy-"))
     assert answered == of("tool_result", heard, "tool_use_id")
+    inside = {call.id for call in calls}
+    lost = [
+        block.call_id
+        for round in rounds
+        for message in round.messages
+        for block in message.blocks
+        if isinstance(block, StrayResult)
+        and block.call_id in inside
+        and not any(c.id == block.call_id and c.result for c in calls)
+    ]
+    assert lost == [], "a result and its call are both here, and did not meet"
     assert images(rounds) == sum(raw_images(block) for block in heard)
     texts = Counter(b.text for b in model_blocks(rounds, "user") if isinstance(b, Text | Notice))
     missing = of("text", heard, "text") - texts

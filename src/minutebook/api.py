@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from minutebook.config import settings
+from minutebook.config import expanded, settings
+from minutebook.errors import NotFound
 from minutebook.model import Session
 from minutebook.sources.base import Transcript
 from minutebook.sources.base import read_session as read_all
@@ -27,4 +28,6 @@ def skim_session(path: str | Path) -> Session:
 
 
 def _one(path: str | Path) -> Transcript:
+    if not expanded(path).is_file():
+        raise NotFound(f"There is no transcript at {path}.")
     return find_transcripts(path)[0]

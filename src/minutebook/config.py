@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from minutebook.errors import BadArgument
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -20,9 +22,17 @@ def settings(roots: Iterable[str | Path] = (), archive: str | Path | None = None
     """Settings from what was given, with ``MINUTEBOOK_ARCHIVE`` as the fallback for the archive."""
     chosen = archive or os.environ.get("MINUTEBOOK_ARCHIVE")
     return Settings(
-        tuple(Path(root).expanduser() for root in roots),
-        Path(chosen).expanduser() if chosen else user_data_folder() / "minutebook",
+        tuple(expanded(root) for root in roots),
+        expanded(chosen) if chosen else user_data_folder() / "minutebook",
     )
+
+
+def expanded(path: str | Path) -> Path:
+    """A path as typed, with ``~`` and ``~name`` resolved."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise BadArgument(f"There is no home folder for '{path}'.") from None
 
 
 def user_data_folder() -> Path:

@@ -29,10 +29,15 @@ def test_python_m_minutebook_works(spawn: Run, examples: Path) -> None:
 
 def test_a_closed_pipe_is_no_error(examples: Path) -> None:
     """``minutebook … | head`` ends quietly."""
-    line = f"{sys.executable} -m minutebook show Reed --full --root {examples} | head -1"
-    done = subprocess.run(line, shell=True, capture_output=True, text=True, check=False)
-    assert done.stdout.strip() == "Reed"
+    command = f"{sys.executable} -m minutebook show Reed --full --root {examples}"
+    done = subprocess.run(
+        ["bash", "-c", f"{command} | true; exit ${{PIPESTATUS[0]}}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.stderr == ""
+    assert done.returncode in (0, 141)
 
 
 def in_terminal(args: list[str], **environment: str) -> str:
@@ -73,10 +78,8 @@ def test_prose_wraps_at_words_on_a_terminal(examples: Path) -> None:
     assert "let triggers keep the index in step." in " ".join(lines)
 
 
-def test_ctrl_c_ends_with_a_word(tmp_path: Path) -> None:
+def test_ctrl_c_ends_with_a_word() -> None:
     """Interrupting is status 130, without a traceback."""
-    fifo = tmp_path / "s.jsonl"
-    os.mkfifo(fifo)
     process = subprocess.Popen(
         [sys.executable, "-c", _SLOW], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )

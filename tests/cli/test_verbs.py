@@ -145,7 +145,14 @@ def test_thinking_is_shown_on_request(run: Run, examples: Path) -> None:
     [
         (["show", "nobody"], "No session is called 'nobody'"),
         (["show", "Reed#9"], "has 3 rounds; there is no round 9"),
-        (["show", "Reed#0"], "rounds count from 1"),
+        (["show", "Reed#0"], "'#0' is no round and no range"),
+        (["show", "~nobody-here"], "No session is called"),
+        (["show", "x" * 5000 + ".jsonl"], "No session is called"),
+        (["show", "Reed#" + "9" * 5000], "No session is called"),
+        (["show", "#2"], "No session is called"),
+        (["sessions", "--since", ""], "is not a date"),
+        (["sessions", "--root", "~nobody-here"], "There is no home folder"),
+        (["demo", "--into", "/dev/null"], "/dev/null"),
         (["show", "Reed#5-2"], "rounds count from 1"),
         (["show", "passkey login", "--only", "poems"], "--only knows user, assistant"),
         (["show", "Reed", "--only", ","], "--only needs at least one of"),
@@ -260,12 +267,68 @@ def test_no_escape_reaches_the_terminal(run: Run, tmp_path: Path) -> None:
         tool_result("t1", HOSTILE),
         {"type": f"odd{HOSTILE}"},
         {"type": "ai-title", "aiTitle": f"title {HOSTILE}"},
-        user("two"),
+        user([{"type": "image", "source": {"media_type": HOSTILE, "data": "x"}}]),
         user("three"),
     ]
     path.write_bytes(b"".join(as_line(line) + b"\n" for line in lines) + b"broken\n")
-    for args in (["sessions"], ["show", "s", "--full"], ["doctor"]):
+    (folder / "aaaa\x1b]0;PWN\x07.jsonl").write_bytes(path.read_bytes())
+    for args in (["sessions"], ["show", "s", "--full"], ["show", "aaaa"], ["doctor"]):
         ran = run(*args, "--root", folder)
         assert ran.status == 0
         bad = re.findall(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", ran.out + ran.err)
         assert bad == [], args
+
+
+def test_a_title_may_end_like_an_address(run: Run, tmp_path: Path) -> None:
+    """``Fix issue #12`` is a name before it is a round."""
+    lines = [user(f"prompt {n}") for n in range(3)] + [
+        {"type": "ai-title", "aiTitle": "Fix issue #12"}
+    ]
+    (tmp_path / "s.jsonl").write_bytes(b"".join(as_line(line) + b"\n" for line in lines))
+    assert run("show", "Fix issue #12", "--root", tmp_path).status == 0
+
+
+def test_only_a_configuration_folder_is_cleaned_up(run: Run, tmp_path: Path) -> None:
+    """FMT-23: no threat where Claude Code does not delete."""
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(as_line(user("x")) + b"\n")
+    os.utime(path, (0, 0))
+    assert "deletes" not in run("doctor", "--root", tmp_path).out
+
+
+def test_only_ghosts_are_shown_after_all(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The overview of a new user with one short session."""
+    project = tmp_path / "projects" / "p"
+    project.mkdir(parents=True)
+    (project / "s.jsonl").write_bytes(as_line(user("my only prompt")) + b"\n")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    out = run().out
+    assert "my only prompt" in out
+    assert "Found 1 session, 1 round" in out
+    assert out.count("  minutebook ") == 3
+
+
+@pytest.mark.parametrize("columns", [40, 50, 69])
+def test_narrow_terminals(run: Run, examples: Path, columns: int) -> None:
+    """Columns stay aligned down to 40."""
+    lines = run("sessions", "--root", examples, columns=columns).out.splitlines()
+    assert len({width(line) for line in lines}) == 1
+
+
+def test_names_that_are_not_utf8_do_not_kill_the_list(run: Run, tmp_path: Path) -> None:
+    """A file name of odd bytes is listed with a question mark."""
+    name = os.fsdecode(b"caf\xe9.jsonl")
+    (tmp_path / name).write_bytes(as_line(user("x")) + b"\n")
+    document = json.loads(run("sessions", "--json", "--ghosts", "--root", tmp_path).out)
+    assert [row["id"] for row in document["sessions"]] == ["caf?"]
+
+
+def test_an_ambiguous_roster_is_said(run: Run, examples: Path, tmp_path: Path) -> None:
+    """ID-06: none is used, and a warning says so."""
+    (tmp_path / "agent-roster.jsonl").write_text(
+        '{"session":"eb82c016","name":"A"}\n{"session":"eb82c016","name":"B"}\n'
+    )
+    ran = run("sessions", "--root", examples, "--archive", tmp_path)
+    assert "The roster has several names for eb82c016" in ran.err

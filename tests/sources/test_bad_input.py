@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from minutebook.errors import NotFound
-from minutebook.model import FormatReport
 from minutebook.sources.base import read_session
 from minutebook.sources.claude_code.locate import discover
 from minutebook.sources.claude_code.read import ClaudeReading
@@ -200,15 +199,6 @@ def test_doctor_names_every_bad_line(tmp_path: Path) -> None:
     )
 
 
-def test_reports_add_up() -> None:
-    """FMT-23: the report of a library is the sum of its files'."""
-    one, other = FormatReport(files=1, lines=2), FormatReport(files=1, lines=3)
-    one.records["user"] += 1
-    other.records["user"] += 2
-    whole = FormatReport.total([one, other])
-    assert (whole.files, whole.lines, whole.records["user"]) == (2, 5, 3)
-
-
 def test_settings_that_are_broken_fall_back_to_thirty_days(tmp_path: Path) -> None:
     """FMT-23: ``cleanupPeriodDays`` where it is configured, else the default."""
     from minutebook.sources.claude_code.settings import retention_days
@@ -218,3 +208,71 @@ def test_settings_that_are_broken_fall_back_to_thirty_days(tmp_path: Path) -> No
     assert retention_days(tmp_path) == 30
     (tmp_path / "settings.json").write_text(json.dumps({"cleanupPeriodDays": 99999}))
     assert retention_days(tmp_path) == 99999
+
+
+def test_links_in_circles_and_pipes_are_passed_over(tmp_path: Path) -> None:
+    """A loop of links, a pipe where a transcript or an agent should be: nothing waits or stops."""
+    projects = tmp_path / "projects"
+    (projects / "p").mkdir(parents=True)
+    (projects / "p" / "good.jsonl").write_bytes(GOOD + b"\n")
+    (projects / "loop").symlink_to(projects / "loop")
+    os.mkfifo(projects / "p" / "pipe.jsonl")
+    os.mkfifo(projects / "p" / "agent-pipe.jsonl")
+    (projects / "p" / "folder.jsonl").mkdir()
+    library = Library([tmp_path])
+    assert [t.session_id for t in library.transcripts] == ["good"]
+    names = {trouble.path.name for trouble in diagnose(library).troubles}
+    assert names >= {"loop", "pipe.jsonl", "agent-pipe.jsonl"}
+
+
+def test_megabytes_of_blanks_do_not_hang(read_records: ReadRecords) -> None:
+    """No expression backtracks over what a transcript holds."""
+    blanks = " " * 200_000
+    session, _ = read_records(
+        user("<command-name>" + blanks + "x"),
+        user("<system-reminder>" * 20_000),
+        user("/rename" + blanks + "\nx"),
+        user("<task-notification><summary>" + blanks),
+        user("<bash-input>" + blanks),
+    )
+    assert session.info.prompts >= 2
+
+
+def test_memory_is_bounded_by_rounds_not_by_the_file(tmp_path: Path) -> None:
+    """FMT-22: sixty rounds of a megabyte each, read in far less than the file holds."""
+    import subprocess
+    import sys
+
+    path = tmp_path / "s.jsonl"
+    with path.open("wb") as file:
+        for number in range(60):
+            file.write(as_line(user(f"{number} " + "x" * 1_000_000)) + b"\n")
+            file.write(as_line(assistant("ok", id=f"m{number}")) + b"\n")
+    code = (
+        "import sys, resource\n"
+        "from pathlib import Path\n"
+        "from minutebook.sources.claude_code.read import ClaudeReading\n"
+        "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "before = peak()\n"
+        "for depth in ('skim', 'full'):\n"
+        "    for round in ClaudeReading(Path(sys.argv[1]), depth).rounds(): pass\n"
+        "print((peak() - before) // 1024)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) < 30, "megabytes above the start, for a file of sixty"
+
+
+@pytest.mark.parametrize(
+    ("settings", "days"),
+    [('{"cleanupPeriodDays": -5}', 30), ('{"cleanupPeriodDays": ' + "9" * 400 + "}", 30)],
+)
+def test_odd_settings(tmp_path: Path, settings: str, days: int) -> None:
+    """FMT-23: a number nobody can mean is not believed."""
+    from minutebook.sources.claude_code.settings import retention_days
+
+    (tmp_path / "settings.json").write_text(settings)
+    assert retention_days(tmp_path) == days
+    (tmp_path / "settings.json").write_bytes(b"\xef\xbb\xbf" + b'{"cleanupPeriodDays": 5}')
+    assert retention_days(tmp_path) == 5

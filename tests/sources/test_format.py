@@ -323,7 +323,7 @@ def test_compactions_are_labelled_and_no_prompt(read_records: ReadRecords) -> No
     assert session.info.prompts == 1
     assert session.info.compactions == 2
     notices = [b for b in blocks(session, "user") if isinstance(b, Notice)]
-    assert {notice.kind for notice in notices} == {"compaction"}
+    assert {notice.kind for notice in notices} == {"compaction", "compaction-boundary"}
     assert session.info.title == "go", "a summary of another session is not this one's title"
 
 
@@ -397,3 +397,89 @@ def test_a_pointer_cannot_reach_outside_the_session(tmp_path: Path) -> None:
     path.write_bytes(b"".join(as_line(line) + b"\n" for line in lines))
     session = read_session(ClaudeReading(path))
     assert next(iter(session.rounds[0].calls)).result.text != "secret"  # type: ignore[union-attr]
+
+
+def test_a_result_written_before_its_call_is_paired(read_records: ReadRecords) -> None:
+    """FMT-12: real files have the result one line too early."""
+    session, _ = read_records(
+        user("go"), tool_result("t1", "early"), assistant(tool_use("t1")), assistant("ok", id="m2")
+    )
+    (call,) = session.rounds[0].calls
+    assert call.result is not None
+    assert call.result.text == "early"
+    assert not [b for b in blocks(session, "user") if isinstance(b, StrayResult)]
+
+
+def test_two_prompts_typed_during_parallel_calls(read_records: ReadRecords) -> None:
+    """FMT-12, FMT-26: a reply that goes on over three rounds keeps its results and its usage."""
+    lines = [assistant(tool_use(f"t{n}"), id="m1") for n in range(3)]
+    for line, output in zip(lines, (1, 1, 500), strict=True):
+        line["message"]["usage"] = {"input_tokens": 10, "output_tokens": output}
+    session, _ = read_records(
+        user("one"),
+        lines[0],
+        user("two"),
+        lines[1],
+        user("three"),
+        lines[2],
+        tool_result("t2", "r2"),
+        tool_result("t1", "r1"),
+        tool_result("t0", "r0"),
+    )
+    answers = [call.result.text for r in session.rounds for call in r.calls if call.result]
+    assert answers == ["r0", "r1", "r2"]
+    assert session.info.usage == Usage(10, 500)
+
+
+def test_odd_items_in_a_list_stay_where_they_are(read_records: ReadRecords) -> None:
+    """FMT-04, FMT-09: a number, a null, a block outside a list: kept, each in its place."""
+    new = {"type": "new_kind", "x": 1}
+    odd = {"type": "assistant", "message": {"id": "m", "content": [None, 5, new]}}
+    alone = {"type": "user", "message": {"content": {"type": "text", "text": "hello"}}}
+    session, _ = read_records(alone, odd)
+    assert [b.data for b in blocks(session)] == [None, 5, new]
+    assert session.rounds[0].prompt is not None
+    assert session.rounds[0].prompt.text == "hello"
+
+
+def test_a_machines_picture_is_no_prompt(read_records: ReadRecords) -> None:
+    """FMT-14: a notification with an image is still a notification."""
+    source = {"type": "base64", "media_type": "image/png", "data": "AAAA"}
+    session, _ = read_records(
+        user("go"),
+        user([{"type": "image", "source": source}], origin={"kind": "task-notification"}),
+    )
+    assert session.info.prompts == 1
+
+
+def test_a_spilled_output_inside_a_list_is_read(tmp_path: Path) -> None:
+    """FMT-27: the pointer may be a text block."""
+    (tmp_path / "s" / "tool-results").mkdir(parents=True)
+    (tmp_path / "s" / "tool-results" / "big.txt").write_text("all of it")
+    pointer = "<persisted-output>\nsaved to: /x/tool-results/big.txt\n"
+    lines = [
+        user("go"),
+        assistant(tool_use("t1")),
+        tool_result("t1", [{"type": "text", "text": pointer}]),
+    ]
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(b"".join(as_line(line) + b"\n" for line in lines))
+    (call,) = read_session(ClaudeReading(path)).rounds[0].calls
+    assert call.result is not None
+    assert (call.result.text, call.result.spilled) == ("all of it", "big.txt")
+
+
+@pytest.mark.parametrize("depth", ["skim", "full"])
+def test_absurd_durations_are_ignored(read_records: ReadRecords, depth: Any) -> None:
+    """FMT-04: no number in a file overflows anything."""
+    turn = {"type": "system", "subtype": "turn_duration", "durationMs": 1.7e308}
+    session, _ = read_records(user("go"), turn, turn, depth=depth)
+    assert session.info.duration_ms == 0
+
+
+@pytest.mark.parametrize("depth", ["skim", "full"])
+def test_a_glued_line_is_taken_apart_at_both_depths(read_records: ReadRecords, depth: Any) -> None:
+    """FMT-03: what follows a tool result on the same line is not passed over."""
+    glued = as_line(tool_result("t1")) + as_line(user("and this?"))
+    session, _ = read_records(user("go"), assistant(tool_use("t1")), glued, depth=depth)
+    assert session.info.prompts == 2

@@ -19,7 +19,7 @@ from minutebook.derive.turn_pairs import turn_pairs
 from minutebook.examples import example_scripts
 from minutebook.sources.base import Depth, read_session
 from minutebook.sources.claude_code.read import ClaudeReading
-from tests.conftest import Record, corpus_files
+from tests.conftest import Record, as_line, corpus_files
 
 Place = tuple[str | int, ...]
 
@@ -101,7 +101,7 @@ def test_no_broken_field_raises(records: list[Record]) -> None:
     """FMT-04: at both depths, and in everything derived from the session."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "s.jsonl"
-        path.write_text("".join(json.dumps(record) + "\n" for record in records))
+        path.write_text("".join(as_line(record).decode() + "\n" for record in records))
         read_everything(path, "full")
         read_everything(path, "skim")
 
@@ -112,7 +112,7 @@ def test_no_bytes_between_records_raise(noise: list[bytes], start: int) -> None:
     """FMT-03: arbitrary bytes as lines, between good ones."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "s.jsonl"
-        good = [json.dumps(record).encode() for record in RECORDS[start : start + 6]]
+        good = [as_line(record) for record in RECORDS[start : start + 6]]
         lines = [line for pair in zip(noise, good, strict=False) for line in pair]
         path.write_bytes(b"".join(line + b"\n" for line in lines))
         read_everything(path, "full")
@@ -140,7 +140,7 @@ def test_every_field_of_real_records_may_go_missing(tmp_path: Path) -> None:
                     del holder[place[-1]]
                 else:
                     holder[place[-1]] = None
-                lines.append(json.dumps(broken))
+                lines.append(as_line(broken).decode())
     path = tmp_path / "s.jsonl"
     path.write_text("\n".join(lines) + "\n")
     read_everything(path, "full")

@@ -113,3 +113,26 @@ def test_a_recovered_prompt_has_the_same_id_at_every_reading(read_records: ReadR
     ids = {read_records(*records)[0].rounds[1].prompt.id for _ in range(2)}  # type: ignore[union-attr]
     assert len(ids) == 1
     assert None not in ids
+
+
+@pytest.mark.parametrize(
+    "typed", ["/Users/me/shot.png why is this red?", '{"a":1} why does this JSON fail?']
+)
+def test_a_prompt_may_begin_like_a_command(read_records: ReadRecords, typed: str) -> None:
+    """FMT-14: a path or a piece of JSON in front does not make a machine's item."""
+    records = (*BUSY, queue("enqueue", typed), queue("remove"), tool_result("t1"))
+    expected = [("go", False), (typed, True)]
+    assert prompts(read_records, *records, assistant("ok", id="m2")) == expected
+
+
+def test_prompts_sent_together_come_back_as_one(read_records: ReadRecords) -> None:
+    """FMT-14: two queued lines, one user record."""
+    records = (
+        queue("enqueue", "one"),
+        queue("enqueue", "two"),
+        queue("dequeue"),
+        queue("dequeue"),
+        user("one\ntwo"),
+        assistant("ok"),
+    )
+    assert prompts(read_records, *records) == [("one\ntwo", False)]

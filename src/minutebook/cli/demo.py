@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from minutebook.cli import terminal
-from minutebook.config import user_data_folder
+from minutebook.config import expanded, user_data_folder
 
 
 @click.command("demo")
@@ -16,7 +16,7 @@ def command(into: str | None) -> None:
     """Try minutebook on example sessions; nothing of yours is read or changed."""
     from minutebook.cli.overview import print_overview
 
-    folder = example_folder(Path(into).expanduser() if into else None)
+    folder = example_folder(expanded(into) if into else None)
     terminal.say(f"Example transcripts: {folder}")
     terminal.say()
     print_overview(folder)

@@ -70,7 +70,7 @@ def _print_clean_up(clean_up: CleanUp) -> None:
     terminal.say(f"  Claude Code deletes transcripts after {clean_up.days} days.")
     if clean_up.overdue:
         count = terminal.plural(clean_up.overdue, "session is", "sessions are")
-        line = f"  {count} older already: the next interactive start removes them."
+        line = f"  {count} older already, and will go at the next interactive start."
         terminal.say(click.style(line, fg="red"))
     if clean_up.soon:
         count = terminal.plural(clean_up.soon, "session follows", "sessions follow")
@@ -84,7 +84,8 @@ def _print_problems(diagnosis: Diagnosis) -> None:
         _heading("Lines that could not be read")
         for file in diagnosis.bad_files:
             for bad in file.bad_lines[:_MOST]:
-                terminal.say(f"  {terminal.one_line(str(file.path))}:{bad.line}: {bad.reason}")
+                line = f":{bad.line}" if bad.line else ""
+                terminal.say(f"  {terminal.one_line(str(file.path))}{line}: {bad.reason}")
             if len(file.bad_lines) > _MOST:
                 terminal.say(terminal.quiet(f"  … {len(file.bad_lines) - _MOST} more in this file"))
     if diagnosis.foreign:
@@ -92,7 +93,7 @@ def _print_problems(diagnosis: Diagnosis) -> None:
         for trouble in diagnosis.foreign:
             terminal.say(f"  {terminal.one_line(str(trouble.path))}: {trouble.reason}")
     if diagnosis.troubles:
-        _heading("Could not be opened")
+        _heading("Could not be used")
         for trouble in diagnosis.troubles:
             terminal.say(f"  {terminal.one_line(str(trouble.path))}: {trouble.reason}")
     if not (diagnosis.bad_files or diagnosis.foreign or diagnosis.troubles):

@@ -20,5 +20,5 @@ def print_json(**fields: Any) -> None:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Path):
-        return str(value)
+        return str(value).encode("utf-8", "replace").decode()
     raise TypeError(f"{type(value).__name__} has no JSON form")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 from importlib import import_module
-from typing import Any
 
 import click
 
@@ -70,20 +71,30 @@ def cli(ctx: click.Context, debug: bool) -> None:  # noqa: ARG001 - main() looks
 def main(args: list[str] | None = None) -> None:
     """Run, and turn every way of ending into the right exit status."""
     arguments = sys.argv[1:] if args is None else args
+    # A terminal that cannot show a character shows a question mark, and goes on.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
-        sys.exit(_run(arguments))
+        status = _run(arguments)
+        sys.stdout.flush()
     except BrokenPipeError:
         # The reader of our pipe has enough. Python would complain at shutdown.
-        import os
-
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
+        status = 141
+    except OSError as error:
+        status = _say_error(error)
+    sys.exit(status)
 
 
 def _run(arguments: list[str]) -> int:
     try:
-        result: Any = cli.main(arguments, prog_name="minutebook", standalone_mode=False)
-        return result if isinstance(result, int) else 0
+        # Not `cli.main`: click would end the process itself when a pipe closes.
+        with cli.make_context("minutebook", list(arguments)) as ctx:
+            cli.invoke(ctx)
+        return 0
+    except click.exceptions.Exit as end:
+        return end.exit_code
     except click.ClickException as error:
         error.show()
         return 2
@@ -91,16 +102,31 @@ def _run(arguments: list[str]) -> int:
         click.echo("Stopped.", err=True)
         return 130
     except MinutebookError as error:
-        click.echo(str(error), err=True)
+        click.echo(_printable(str(error)), err=True)
         return 2
     except BrokenPipeError:
         raise
+    except OSError as error:
+        if "--debug" in arguments:
+            raise
+        return _say_error(error)
     except Exception as error:
         if "--debug" in arguments:
             raise
         click.echo(
-            f"This is a bug in minutebook: {type(error).__name__}: {error}\n"
+            f"This is a bug in minutebook: {type(error).__name__}: {_printable(str(error))}\n"
             "Run it again as `minutebook --debug …` for the details.",
             err=True,
         )
         return 1
+
+
+def _say_error(error: OSError) -> int:
+    """The machine refused something: which file, and why."""
+    place = f"{error.filename}: " if error.filename else ""
+    click.echo(_printable(f"{place}{error.strerror or error}."), err=True)
+    return 2
+
+
+def _printable(text: str) -> str:
+    return "".join(char if char.isprintable() or char == "\n" else "?" for char in text)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 from pathlib import Path
 
 import click
 
 from minutebook.cli import terminal
+from minutebook.cli.doctor import examine
 from minutebook.cli.sessions import print_remarks, print_rows
 from minutebook.compose import open_house
 from minutebook.config import settings
-from minutebook.verbs.doctor import SOON_DAYS, clean_ups
-from minutebook.verbs.sessions import list_sessions
+from minutebook.verbs.doctor import SOON_DAYS, Diagnosis
+from minutebook.verbs.sessions import SessionList, list_sessions
 
 _NEWEST = 10
 
@@ -28,11 +32,24 @@ def print_overview(root: Path | None = None) -> None:
         print_overview(folder)
         return
     found = list_sessions(house.library, house.roster)
+    if not found.rows and found.ghosts_hidden:
+        found = list_sessions(house.library, house.roster, ghosts=True)
     print_rows(found.rows[:_NEWEST])
     print_remarks(found, shown=min(len(found.rows), _NEWEST))
     if not found.rows:
         return
     terminal.say()
+    _print_findings(found)
+    _print_health(examine(house.library), own=root is None)
+    place = f" --root {root}" if root else ""
+    terminal.say()
+    terminal.say("Try:")
+    terminal.say(f"  {_program()} show {found.rows[0].info.id[:8]}{place}")
+    terminal.say(f"  {_program()} sessions --ghosts{place}")
+    terminal.say(f"  {_program()} doctor{place}")
+
+
+def _print_findings(found: SessionList) -> None:
     rounds = sum(row.info.rounds for row in found.rows)
     projects = {row.info.project for row in found.rows if row.info.project}
     counts = (
@@ -41,15 +58,25 @@ def print_overview(root: Path | None = None) -> None:
         terminal.plural(len(projects), "project"),
     )
     terminal.say(click.style(f"Found {', '.join(counts)}.", bold=True))
-    threatened = sum(item.overdue + item.soon for item in clean_ups(house.library))
-    if threatened and root is None:
-        line = (
-            f"{terminal.plural(threatened, 'transcript')} will be deleted within {SOON_DAYS} days."
-        )
+
+
+def _print_health(diagnosis: Diagnosis, *, own: bool) -> None:
+    bad = sum(len(file.bad_lines) for file in diagnosis.bad_files)
+    lines = terminal.plural(diagnosis.report.lines, "line")
+    unread = f"{bad:,} of {lines} could not be read." if bad else f"All {lines} could be read."
+    unknown = diagnosis.report.unknown.total()
+    strange = f" {unknown:,} records or blocks are new to minutebook, and kept." if unknown else ""
+    terminal.say(unread + strange)
+    threatened = sum(item.overdue + item.soon for item in diagnosis.clean_ups)
+    if threatened and own:
+        count = terminal.plural(threatened, "transcript")
+        line = f"Claude Code will delete {count} within {SOON_DAYS} days."
         terminal.say(click.style(line, fg="yellow"))
-    place = f" --root {root}" if root else ""
-    terminal.say()
-    terminal.say("Try:")
-    terminal.say(f"  minutebook show {found.rows[0].info.id[:8]}{place}")
-    terminal.say(f"  minutebook sessions --ghosts{place}")
-    terminal.say(f"  minutebook doctor{place}")
+
+
+def _program() -> str:
+    """How this program is called from here: it may not be on the path yet."""
+    called = Path(sys.argv[0])
+    if called.name != "minutebook" or shutil.which("minutebook"):
+        return "minutebook"
+    return os.path.relpath(called)

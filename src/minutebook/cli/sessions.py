@@ -12,11 +12,13 @@ from minutebook.cli.options import house_options, json_option
 from minutebook.compose import open_house
 from minutebook.config import settings
 from minutebook.derive.times import since as parse_since
+from minutebook.model import Roster
 from minutebook.verbs.sessions import SessionList, SessionRow, list_sessions
 
 _GAP = "  "
 _ID, _ROUNDS, _SIZE = 8, 6, 7  # widths of the narrow columns
 _NAME_MOST = 90
+_NARROW = 70
 
 
 @click.command("sessions")
@@ -41,7 +43,7 @@ def command(
         house.library,
         house.roster,
         project=project,
-        since=parse_since(since) if since else None,
+        since=None if since is None else parse_since(since),
         ghosts=ghosts,
     )
     rows = found.rows[:limit]
@@ -53,6 +55,7 @@ def command(
         )
         return
     print_rows(rows)
+    warn_of_roster(house.roster)
     print_remarks(found, shown=len(rows))
 
 
@@ -95,7 +98,10 @@ def print_rows(rows: list[SessionRow]) -> None:
     wide = whole >= 110
     day, project = ("%Y-%m-%d %H:%M", 28) if wide else ("%Y-%m-%d", 12)
     when = 16 if wide else 10
+    if whole < _NARROW:
+        project = 6
     name = min(_NAME_MOST, whole - when - _ID - project - _ROUNDS - _SIZE - 5 * len(_GAP))
+    name = max(name, 4)
     cells = ("active", "id", "name", "project", "rounds", "size")
     widths = (when, _ID, name, project, -_ROUNDS, -_SIZE)
     terminal.say(terminal.quiet(_line(cells, widths)))
@@ -103,7 +109,7 @@ def print_rows(rows: list[SessionRow]) -> None:
         info = row.info
         texts = (
             row.when.strftime(day),
-            info.id,
+            terminal.one_line(info.id),
             _full_name(row),
             terminal.one_line(info.project or ""),
             str(info.rounds),
@@ -126,6 +132,14 @@ def _full_name(row: SessionRow) -> str:
     named = terminal.one_line(row.name)
     title = terminal.one_line(row.info.title or "")
     return f"{named} · {title}" if row.identity.name and title not in ("", named) else named
+
+
+def warn_of_roster(roster: Roster) -> None:
+    """ID-06: a prefix with two names gives none."""
+    for prefix in sorted(roster.ambiguous):
+        terminal.note(
+            f"The roster has several names for {terminal.one_line(prefix)}: none is used."
+        )
 
 
 def print_remarks(found: SessionList, shown: int) -> None:

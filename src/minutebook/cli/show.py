@@ -10,6 +10,7 @@ from minutebook.cli.options import house_options, json_option
 from minutebook.cli.transcript import PARTS, TranscriptPrinter
 from minutebook.compose import open_house
 from minutebook.config import settings
+from minutebook.derive.times import instant
 from minutebook.errors import BadArgument
 from minutebook.verbs.show import Shown, show
 
@@ -69,16 +70,17 @@ def _parts(only: str | None, full: bool) -> frozenset[str]:
 
 def _print_header(shown: Shown) -> None:
     info = shown.info
+    started = instant(info.started)
     title = terminal.one_line(shown.identity.name or info.title or "(nothing said)")
     terminal.say(click.style(terminal.fit(title, terminal.columns()), bold=True))
     facts = [
         info.project,
         info.branch,
         info.model,
-        info.started and info.started[:10],
+        f"{started:%Y-%m-%d}" if started else None,
         terminal.plural(info.rounds, "round"),
         terminal.plural(info.subagents, "subagent") if info.subagents else None,
     ]
     line = " · ".join(terminal.one_line(fact) for fact in facts if fact)
     terminal.say(terminal.quiet(terminal.fit(line, terminal.columns())))
-    terminal.say(terminal.quiet(info.id))
+    terminal.say(terminal.quiet(terminal.one_line(info.id)))

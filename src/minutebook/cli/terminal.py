@@ -27,6 +27,9 @@ _CONTROLS = dict.fromkeys(
         *range(0xD800, 0xE000),  # lone surrogates cannot be printed at all
     ]
 )
+_NOT_A_COLOR = re.compile(
+    r"\x1b(?!\[[0-9;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 _READABLE = 100  # columns; longer lines of prose tire the eye
 _LINE_BREAKS = dict.fromkeys([0x0A, 0x85, 0x2028, 0x2029, 0x09], " ")
 
@@ -102,13 +105,16 @@ def quiet(text: str) -> str:
 
 
 def say(text: str = "") -> None:
-    """A line for the person; colours go where they are welcome and nowhere else."""
-    click.echo(text, color=None if wants_color() else False)
+    """A line for the person; colours go where they are welcome and nowhere else.
+
+    The last guard: whatever a caller forgot to clean, only colours pass.
+    """
+    click.echo(_NOT_A_COLOR.sub("", text), color=None if wants_color() else False)
 
 
 def note(text: str) -> None:
     """A remark beside the result, on standard error."""
-    click.echo(text, err=True)
+    click.echo(_NOT_A_COLOR.sub("", text), err=True)
 
 
 def wants_color() -> bool:

@@ -87,7 +87,8 @@ class TranscriptPrinter:
         if isinstance(block, Text):
             words = spoken(block.text) if typed else block.text
             return terminal.prose(terminal.clean(words).strip())
-        return terminal.quiet(f"[{type(block).__name__.lower()} {block.media_type}]".rstrip())
+        kind = f"{type(block).__name__.lower()} {terminal.one_line(block.media_type)}"
+        return terminal.quiet(f"[{kind.strip()}]")
 
     def _aside(self, block: Block) -> None:
         if isinstance(block, ToolCall):

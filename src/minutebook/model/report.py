@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 
 import msgspec
 
@@ -12,7 +11,10 @@ class BadLine(msgspec.Struct, frozen=True):
     """A line that could not be read."""
 
     line: int
+    """Counted from 1; 0 where it is the whole file."""
     reason: str
+    path: str | None = None
+    """The file, where it is not the transcript itself but a subagent's beside it."""
 
 
 class FormatReport(msgspec.Struct):
@@ -38,15 +40,8 @@ class FormatReport(msgspec.Struct):
     """Name of the other tool, or a reason, when this is no transcript of the source at all."""
 
     def add(self, other: FormatReport) -> None:
-        """Count another file's report in (its bad lines stay with the file)."""
+        """Count another file's report in; its bad lines are for the caller to place."""
         self.files += other.files
         self.lines += other.lines
         for name in ("records", "blocks", "versions", "unknown", "left_out", "repaired"):
             getattr(self, name).update(getattr(other, name))
-
-    @classmethod
-    def total(cls, reports: Iterable[FormatReport]) -> FormatReport:
-        whole = cls()
-        for report in reports:
-            whole.add(report)
-        return whole

@@ -28,6 +28,15 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
             self.cache_write + other.cache_write,
         )
 
+    def beyond(self, other: Usage) -> Usage:
+        """What this counts more than the other."""
+        return Usage(
+            max(0, self.input - other.input),
+            max(0, self.output - other.output),
+            max(0, self.cache_read - other.cache_read),
+            max(0, self.cache_write - other.cache_write),
+        )
+
     @property
     def total(self) -> int:
         return self.input + self.output + self.cache_read + self.cache_write

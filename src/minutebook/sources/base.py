@@ -33,6 +33,11 @@ class Trouble(msgspec.Struct, frozen=True):
     reason: str
 
 
+def reason_of(error: OSError) -> str:
+    """Why a file could not be used, in words."""
+    return (error.strerror or str(error)).lower()
+
+
 class Reading(Protocol):
     """One pass over a transcript. Iterate the rounds first; the rest is complete after that."""
 

@@ -27,8 +27,6 @@ class LineReader:
         """Position in the file of the first byte of `data`."""
         self.number = 0
         """Number of the line last given out, from 1."""
-        self.terminated = True
-        """Whether the last line ended in a newline; a half-written one does not."""
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         with open(self.path, "rb", buffering=0) as file:
@@ -50,7 +48,6 @@ class LineReader:
                 held = end - position
                 self._carry(position, end)
             if held:
-                self.terminated = False
                 self.number += 1
                 yield 0, held
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from minutebook.model import FormatReport, SessionInfo
-from minutebook.sources.base import Depth, Reading, Transcript, Trouble
+from minutebook.sources.base import Depth, Reading, Transcript, Trouble, reason_of
 from minutebook.sources.fan_out import fan_out
 from minutebook.sources.registry import SOURCES
 
@@ -51,6 +51,17 @@ class Library:
         """Files and folders that could not be looked into."""
         return self._found[1]
 
+    @property
+    def orphans(self) -> list[Trouble]:
+        """Subagent files that belong to no session found here."""
+        ids = {transcript.session_id for transcript in self.transcripts}
+        folders = {transcript.path.parent: transcript.source for transcript in self.transcripts}
+        return [
+            trouble
+            for folder, source in folders.items()
+            for trouble in SOURCES[source].orphans(folder, ids)
+        ]
+
     def overviews(
         self, transcripts: Sequence[Transcript] | None = None, jobs: int | None = None
     ) -> Iterator[tuple[Transcript, Overview]]:
@@ -75,7 +86,7 @@ def overview(transcript: Transcript) -> Overview:
         prompts = (round.prompt for round in reading.rounds())
         ids = tuple(prompt.id for prompt in prompts if prompt is not None and prompt.id)
     except OSError as error:
-        return Overview(None, problem=(error.strerror or str(error)).lower())
+        return Overview(None, problem=reason_of(error))
     if reading.report.foreign:
         return Overview(None, problem=reading.report.foreign)
     return Overview(reading.info(), ids)
@@ -90,5 +101,5 @@ def format_report(transcript: Transcript) -> FormatReport:
         for _ in reading.subagents():
             pass
     except OSError as error:
-        reading.report.foreign = (error.strerror or str(error)).lower()
+        reading.report.foreign = reason_of(error)
     return reading.report

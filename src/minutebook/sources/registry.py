@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Protocol
 
@@ -18,6 +18,8 @@ class Source(Protocol):
     def discover(self, places: Iterable[Path]) -> tuple[list[Transcript], list[Trouble]]: ...
 
     def read(self, path: Path, depth: Depth) -> Reading: ...
+
+    def orphans(self, folder: Path, session_ids: Collection[str]) -> list[Trouble]: ...
 
     def retention_days(self, root: Path) -> int: ...
 

@@ -55,7 +55,7 @@ def diagnose(
 ) -> Diagnosis:
     """Read everything in full and report; `progress` is told the bytes of each file done."""
     whole = FormatReport()
-    bad_files: list[BadFile] = []
+    bad_lines: dict[Path, list[BadLine]] = {}
     foreign: list[Trouble] = []
     usable: list[Transcript] = []
     for transcript, report in library.reports():
@@ -66,15 +66,15 @@ def diagnose(
         else:
             usable.append(transcript)
             whole.add(report)
-        if report.bad_lines:
-            bad_files.append(BadFile(transcript.path, report.bad_lines))
+        for bad in report.bad_lines:
+            bad_lines.setdefault(Path(bad.path) if bad.path else transcript.path, []).append(bad)
     return Diagnosis(
         sessions=len(usable),
         size=sum(transcript.size for transcript in usable),
         report=whole,
-        bad_files=sorted(bad_files, key=lambda file: str(file.path)),
+        bad_files=[BadFile(path, bad_lines[path]) for path in sorted(bad_lines)],
         foreign=sorted_troubles(foreign),
-        troubles=sorted_troubles(library.troubles),
+        troubles=sorted_troubles(library.troubles + library.orphans),
         clean_ups=clean_ups(library, now),
     )
 

@@ -11,11 +11,11 @@ from minutebook.errors import NotFound
 from minutebook.model import Roster, Round, SessionInfo, Subagent
 from minutebook.sources.base import Reading, Transcript
 from minutebook.sources.library import Library, open_transcript
-from minutebook.verbs.find import find_session, parse_address
+from minutebook.verbs.find import find_rounds
 
 
 class Shown(msgspec.Struct, frozen=True):
-    """A session to be read: what it is, and its rounds as they come."""
+    """A session to be read: what it is, and the rounds asked for."""
 
     transcript: Transcript
     info: SessionInfo
@@ -26,13 +26,12 @@ class Shown(msgspec.Struct, frozen=True):
 
 def show(library: Library, roster: Roster, address: str) -> Shown:
     """The session an address names, with the rounds it asks for."""
-    name, wanted = parse_address(address)
-    transcript = find_session(library, roster, name)
+    transcript, wanted = find_rounds(library, roster, address)
     reading = open_transcript(transcript)
     rounds = list(_wanted(reading, wanted))
     info = reading.info()
     if reading.report.foreign:
-        raise NotFound(f"{transcript.path} is {reading.report.foreign}, which cannot be shown.")
+        raise NotFound(f"{transcript.path} cannot be shown: {reading.report.foreign}.")
     if wanted is not None and not rounds:
         raise NotFound(
             f"Session {transcript.session_id[:8]} has {info.rounds} rounds; "

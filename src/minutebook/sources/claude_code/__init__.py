@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from minutebook.sources.base import Depth, Transcript, Trouble
@@ -23,6 +23,9 @@ class ClaudeCode:
 
     def read(self, path: Path, depth: Depth) -> ClaudeReading:
         return ClaudeReading(path, depth)
+
+    def orphans(self, folder: Path, session_ids: Collection[str]) -> list[Trouble]:
+        return locate.orphans(folder, session_ids)
 
     def retention_days(self, root: Path) -> int:
         return settings.retention_days(root)

@@ -13,12 +13,12 @@ from minutebook.sources.claude_code.records import Record
 
 def links_of(agents: list[AgentFile]) -> Links:
     """Agent id by call id where the file's own notes tell, else by the prompt it was given."""
-    links: Links = {}
+    links = Links({}, {})
     for agent in agents:
         if agent.call_id:
-            links[agent.call_id] = agent.id
+            links.by_call[agent.call_id] = agent.id
         elif not agent.helper and (prompt := first_prompt(agent.path)):
-            links.setdefault(prompt, agent.id)
+            links.by_prompt.setdefault(prompt, []).append(agent.id)
     return links
 
 
@@ -61,7 +61,7 @@ class Sidechains:
             self._chain_of[uuid] = chain
         return chain
 
-    def subagents(self, calls: Links) -> Iterator[Subagent]:
+    def subagents(self, calls: dict[str, str]) -> Iterator[Subagent]:
         """`calls` gives the call id by subagent."""
         for chain, conversation in self._chains.items():
             conversation.assembler.finish()

@@ -1,8 +1,8 @@
 """Records → rounds.
 
 One assembler serves both depths and both kinds of file (main sessions and subagents).
-It holds at most two rounds: the one that grows, and its predecessor while that still
-waits for a tool result. A round that has been handed out never changes again.
+It holds a few rounds at most: the one that grows, and those before it that still wait for
+a tool result. A round that has been handed out never changes again.
 """
 
 from __future__ import annotations
@@ -27,12 +27,24 @@ from minutebook.model import (
 from minutebook.sources.claude_code.blocks import OpenCall
 
 SYNTHETIC_MODEL = "<synthetic>"
+_HELD = 4  # closed rounds that may wait for results
 
 
 class OpenMessage:
     """A message that may still get blocks."""
 
-    __slots__ = ("at", "blocks", "id", "model", "queued", "reply_id", "role", "stop", "usage")
+    __slots__ = (
+        "at",
+        "blocks",
+        "id",
+        "model",
+        "queued",
+        "reply_id",
+        "role",
+        "stop",
+        "usage",
+        "whole",
+    )
 
     def __init__(self, role: Role, id: str | None, at: str | None) -> None:
         self.role: Role = role
@@ -44,6 +56,17 @@ class OpenMessage:
         self.usage: Usage | None = None
         self.stop: str | None = None
         self.queued = False
+        self.whole = False  # came as one value: nothing of it is to be worked out again
+
+    @classmethod
+    def thaw(cls, message: Message) -> OpenMessage:
+        """A message that came whole."""
+        opened = cls(message.role, message.id, message.at)
+        opened.blocks.extend(message.blocks)
+        opened.reply_id, opened.model, opened.usage = message.reply_id, message.model, message.usage
+        opened.stop, opened.queued = message.stop, message.queued
+        opened.whole = True
+        return opened
 
     def freeze(self) -> Message:
         return Message(
@@ -67,6 +90,7 @@ class _OpenRound:
         "messages",
         "replies",
         "started",
+        "strays",
         "tools",
         "waiting",
     )
@@ -75,6 +99,7 @@ class _OpenRound:
         self.messages: list[OpenMessage] = []
         self.replies: dict[str, OpenMessage] = {}
         self.waiting: dict[str, OpenCall] = {}
+        self.strays: dict[str, OpenMessage] = {}
         self.started = False  # a prompt or a reply is in; until then only notices
         self.cwd: str | None = None
         self.branch: str | None = None
@@ -94,8 +119,8 @@ class RoundAssembler:
         """Notices that, at the end of the file, belong to no round."""
         self._number = first_number
         self._round = _OpenRound()
-        self._held: _OpenRound | None = None
-        self._counted: set[str] = set()  # reply ids whose usage an earlier round carries
+        self._held: list[_OpenRound] = []
+        self._counted: dict[str, Usage] = {}  # by reply id, what earlier rounds carry of it
 
     # -- what comes in
 
@@ -132,9 +157,15 @@ class RoundAssembler:
         return message
 
     def call(self, call: OpenCall) -> None:
-        """Remember a call until its result comes."""
+        """Remember a call until its result comes; now and then it was written before."""
         self.called(1)
-        self._round.waiting[call.id] = call
+        early = self._round.strays.pop(call.id, None)
+        if early is None:
+            self._round.waiting[call.id] = call
+            return
+        self._round.messages.remove(early)
+        (block,) = early.blocks
+        call.result = cast(StrayResult, block).result
 
     def called(self, count: int) -> None:
         """Tool calls of this round that are counted, whether or not they are kept."""
@@ -143,15 +174,14 @@ class RoundAssembler:
 
     def waiting_call(self, call_id: str) -> OpenCall | None:
         """The unanswered call with this id."""
-        call = self._round.waiting.get(call_id)
-        if call is None and self._held is not None:
-            call = self._held.waiting.get(call_id)
-        return call
+        for open in (self._round, *self._held):
+            if (call := open.waiting.get(call_id)) is not None:
+                return call
+        return None
 
     def waiting_calls(self) -> list[OpenCall]:
         """All unanswered calls, oldest first."""
-        held = list(self._held.waiting.values()) if self._held is not None else []
-        return held + list(self._round.waiting.values())
+        return [call for open in (*self._held, self._round) for call in open.waiting.values()]
 
     def last_waiting(self, name: str | None) -> OpenCall | None:
         """The latest unanswered call of a tool; for records that carry no ids (FMT-07)."""
@@ -160,14 +190,18 @@ class RoundAssembler:
 
     def answer(self, call: OpenCall, result: ToolResult) -> None:
         call.result = result
-        if self._round.waiting.pop(call.id, None) is None and self._held is not None:
-            self._held.waiting.pop(call.id, None)
+        for open in (self._round, *self._held):
+            if open.waiting.get(call.id) is call:
+                del open.waiting[call.id]
+                break
+        self._release()
 
     def stray(self, call_id: str, result: ToolResult, id: str | None, at: str | None) -> None:
         """A result without its call: kept, in the round where it arrived."""
         message = OpenMessage("user", id, at)
         message.blocks.append(StrayResult(call_id, result))
         self._round.messages.append(message)
+        self._round.strays.setdefault(call_id, message)
 
     def duration(self, milliseconds: float) -> None:
         self._round.duration_ms = (self._round.duration_ms or 0) + round(milliseconds)
@@ -182,29 +216,29 @@ class RoundAssembler:
         if self._round.started:
             self._close()
         self.homeless = len(self._round.messages)
-        if self._held is not None:
-            self._emit(self._held)
-            self._held = None
+        self._release(everything=True)
 
     def _close(self) -> None:
-        if self._held is not None:
-            self._emit(self._held)
-            self._held = None
-        if self._round.waiting:
-            self._held = self._round
-        else:
-            self._emit(self._round)
+        self._held.append(self._round)
         self._round = _OpenRound()
+        self._release()
+
+    def _release(self, everything: bool = False) -> None:
+        """Hand out closed rounds from the front, as far as none waits for a result."""
+        while self._held and (everything or not self._held[0].waiting or len(self._held) > _HELD):
+            self._emit(self._held.pop(0))
 
     def _emit(self, done: _OpenRound) -> None:
         for reply_id, message in done.replies.items():
             if message.usage is None:
                 continue
-            if reply_id in self._counted:
-                message.usage = None
-            else:
-                self._counted.add(reply_id)
-                self.usage += message.usage
+            before = self._counted.get(reply_id)
+            self._counted[reply_id] = message.usage
+            if (
+                before is not None and not message.whole
+            ):  # an earlier round carries a part of this reply
+                message.usage = message.usage.beyond(before)
+            self.usage += message.usage
         self.done.append(
             Round(
                 self._number,
@@ -234,7 +268,7 @@ def user_blocks(
                 continue
             real = real or bool(piece.text.strip())
         elif isinstance(piece, Image | Document):
-            if meta or compaction:
+            if meta or compaction or origin not in (None, "human"):
                 # A picture the harness put there must not make the message look typed.
                 kind = "image" if isinstance(piece, Image) else "document"
                 data = {"media_type": piece.media_type, "data": piece.data}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from minutebook.model import Attachment, Block, FormatReport, Notice, Text, Unknown, Usage
 from minutebook.sources.claude_code.assemble import OpenMessage, RoundAssembler, user_blocks
@@ -24,12 +24,16 @@ from minutebook.sources.claude_code.records import (
 )
 from minutebook.sources.claude_code.stream import RecordStream
 
-_SPAWNING_TOOLS = frozenset({"Task", "Agent"})
+SPAWNING_TOOLS = frozenset({"Task", "Agent"})
 _SPILLED = "<persisted-output>"
-_SPILLED_PATH = re.compile(r"saved to:\s*(\S.*?)\s*$", re.MULTILINE)
+_SPILLED_PATH = re.compile(r"saved to:([^\n]*)")
 
-Links = dict[str, str]
-"""Subagent id by the id, or else by the prompt, of the call that spawned it."""
+
+class Links(NamedTuple):
+    """Which subagent a call spawned, as far as the subagents' own files tell."""
+
+    by_call: dict[str, str]
+    by_prompt: dict[str, list[str]]
 
 
 class Stamped(Protocol):
@@ -42,7 +46,7 @@ class Stamped(Protocol):
 class Conversation:
     def __init__(self, stream: RecordStream, links: Links, spill_folder: Path) -> None:
         self.assembler = RoundAssembler()
-        self.agent_calls: Links = {}
+        self.agent_calls: dict[str, str] = {}
         """Call id by the subagent it spawned, as far as results and prompts tell."""
         self._stream = stream
         self._report: FormatReport = stream.report
@@ -188,10 +192,11 @@ class Conversation:
 
     def _called(self, call: OpenCall) -> None:
         self.assembler.call(call)
-        if not self._links:
-            return
-        agent = self._links.get(call.id) or self._links.get(_prompt_of(call) or "")
-        if agent is not None:
+        agent = self._links.by_call.get(call.id)
+        candidates = self._links.by_prompt.get(_prompt_of(call) or "", [])
+        if agent is None and len(candidates) == 1:
+            agent = candidates[0]
+        if agent is not None and agent not in self.agent_calls:
             self._spawned(call, agent)
 
     def adopt(self, prompt: str, agent: str) -> None:
@@ -207,6 +212,10 @@ class Conversation:
 
     def _answered(self, record: Stamped, call_id: str, content: Any, error: Any) -> None:
         spilled = None
+        if isinstance(content, list) and len(content) == 1 and isinstance(content[0], dict):
+            only = content[0].get("text")
+            if isinstance(only, str) and only.startswith(_SPILLED):
+                content = only
         if isinstance(content, str) and content.startswith(_SPILLED):
             spilled = self._spilled(content, self._stream.extras().persistedOutputPath)
         result = result_of(
@@ -220,15 +229,23 @@ class Conversation:
             self.assembler.stray(call_id, result, record.uuid, record.timestamp)
             return
         self.assembler.answer(call, result)
-        if call.agent is None and call.name in _SPAWNING_TOOLS:
-            extras = self._stream.extras()
-            if agent := extras.agentId or extras.agent_id:
-                self._spawned(call, agent)
+        if call.name in SPAWNING_TOOLS:
+            self._told(call)
+
+    def _told(self, call: OpenCall) -> None:
+        """The result names the subagent; else the next one that was given this prompt."""
+        extras = self._stream.extras()
+        agent = extras.agentId or extras.agent_id
+        if agent is None and call.agent is None:
+            candidates = self._links.by_prompt.get(_prompt_of(call) or "", [])
+            agent = next((id for id in candidates if id not in self.agent_calls), None)
+        if agent is not None:
+            self._spawned(call, agent)
 
     def _spilled(self, content: str, path: str | None) -> tuple[str, str] | None:
         """Name and text of an output the agent had moved to a file (FMT-27)."""
         if path is None and (match := _SPILLED_PATH.search(content)):
-            path = match[1]
+            path = match[1].strip()
         if not path:
             return None
         # Only the file's name is believed: the folder is this session's own.

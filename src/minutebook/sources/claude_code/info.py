@@ -10,11 +10,16 @@ from minutebook.derive.messages import parse_command
 from minutebook.model import Link, NameEvidence, PullRequest, SessionInfo, Usage
 from minutebook.sources.claude_code.assemble import SYNTHETIC_MODEL
 from minutebook.sources.claude_code.locate import SOURCE
-from minutebook.sources.claude_code.records import ForkFields, FullBlock, OtherRecord, Record
+from minutebook.sources.claude_code.records import (
+    ForkFields,
+    FullBlock,
+    Origin,
+    OtherRecord,
+    Record,
+)
 
 # [claude:opus::Reed] and [claude:opus:1a2b3c4d:Reed] (ID-05)
 _SIGNATURE = re.compile(r"\[claude:[\w.\-]+:(?:[0-9A-Za-z]{8})?:([^\[\]:\n]{1,60})\]")
-_TYPED_RENAME = re.compile(r"\s*/rename[ \t]+(\S[^\n]*?)\s*")
 _SIGNING_TOOLS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit", "Bash"})
 
 
@@ -50,6 +55,8 @@ class InfoCollector:
         self._forks: dict[str, Link] = {}
         self._prs: dict[str, PullRequest] = {}
         self._last: tuple[str | None, ...] = ()
+        self.source: str | None = None
+        self._origin_title: str | None = None
         self.is_evident = False
         """Whether anything met so far can only have been written by this agent."""
 
@@ -100,6 +107,20 @@ class InfoCollector:
         if session_id != self.session_id:
             self._forks.setdefault(session_id, Link(session_id, "parentSessionId"))
 
+    def origin(self, origin: Origin) -> None:
+        """An exported transcript knows more of its session than its records tell."""
+        self.is_evident = True
+        self.source = origin.source
+        self._origin_title = origin.title
+        for known, value in (
+            (self._cwds, origin.cwd),
+            (self._branches, origin.branch),
+            (self._versions, origin.version),
+        ):
+            if value is not None:
+                known.setdefault(value)
+        self.started, self.ended = origin.started, origin.ended
+
     def model(self, name: str | None) -> None:
         if name and name != SYNTHETIC_MODEL:
             self._models.setdefault(name)
@@ -133,8 +154,10 @@ class InfoCollector:
         if command is not None:
             if command.name == "/rename" and command.args:
                 self._renames.append(command.args)
-        elif (typed := _TYPED_RENAME.fullmatch(text)) is not None:
-            self._renames.append(typed[1])
+        elif text.lstrip().startswith("/rename"):
+            typed = text.strip().removeprefix("/rename")
+            if typed[:1] in (" ", "\t") and "\n" not in typed:
+                self._renames.append(typed.strip())
 
     def signatures(self, blocks: list[FullBlock | str]) -> None:
         """Board signatures in what the session itself wrote (ID-05)."""
@@ -160,7 +183,13 @@ class InfoCollector:
         # Old versions put titles of *other* sessions into a file: only a summary whose
         # leaf is one of our own messages is about this one.
         recap = next((s for leaf, s in self._summaries.items() if leaf in uuids), None)
-        title = self._custom_title or self._ai_title or recap or _headline(first_prompt)
+        title = (
+            self._custom_title
+            or self._ai_title
+            or recap
+            or self._origin_title
+            or _headline(first_prompt)
+        )
         named = [self._custom_title or self._agent_name]
         links = dict(self._forks)
         for foreign in self._foreign:

@@ -22,7 +22,9 @@ BOOKKEEPING = frozenset(
     api-request-shape api-request-blob resume-head-vouch
     """.split()
 )
-ROUTED = frozenset({"system", "attachment", "queue-operation", "pr-link", "fork-context-ref"})
+ROUTED = frozenset(
+    {"minutebook", "system", "attachment", "queue-operation", "pr-link", "fork-context-ref"}
+)
 
 SYSTEM_BOOKKEEPING = frozenset(
     """
@@ -30,12 +32,21 @@ SYSTEM_BOOKKEEPING = frozenset(
     custom_title attribution_snapshot
     """.split()
 )
-# Their `content` is shown to the person, so it is part of the record.
-SYSTEM_NOTICES = frozenset(
-    """
-    away_summary local_command compact_boundary informational model_refusal_fallback
-    """.split()
-)
+# Their `content` is shown to the person (and not sent to the model), so it is part of the
+# record: subtype → the kind of notice it becomes.
+SYSTEM_NOTICES = {
+    "local_command": "local-command",
+    "compact_boundary": "compaction-boundary",
+    "away_summary": "recap",
+    "informational": "system",
+    "model_refusal_fallback": "system",
+}
+NOTICE_SUBTYPES = {
+    "local-command": "local_command",
+    "compaction-boundary": "compact_boundary",
+    "recap": "away_summary",
+    "system": "informational",
+}
 
 ATTACHMENT_BOOKKEEPING = frozenset(
     """
@@ -55,7 +66,3 @@ ATTACHMENTS = frozenset(
     read_truncation_notice queued_command
     """.split()
 )
-
-
-def is_known(record_type: str) -> bool:
-    return record_type in CONVERSATION | TITLES | BOOKKEEPING | ROUTED

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
 import msgspec
 
 from minutebook.errors import NotFound
-from minutebook.sources.base import Transcript, Trouble
+from minutebook.sources.base import Transcript, Trouble, reason_of
 from minutebook.sources.claude_code.records import DECODE_ERRORS, SkimRecord, decode_skim
 from minutebook.sources.jsonl import LineReader
 
@@ -54,13 +54,19 @@ def discover(places: Iterable[Path]) -> tuple[list[Transcript], list[Trouble]]:
         projects = place / "projects"
         base = projects if projects.is_dir() else place
         for path, stat in _session_files(base, troubles):
-            found.setdefault(path, _transcript(path, stat, place))
+            # Only a configuration folder is cleaned up by Claude Code.
+            root = place if base is projects else None
+            found.setdefault(path, _transcript(path, stat, root))
     return list(found.values()), troubles
 
 
 def _session_files(base: Path, troubles: list[Trouble]) -> Iterator[tuple[Path, os.stat_result]]:
     for entry in _entries(base, troubles):
-        inner = _entries(Path(entry.path), troubles) if entry.is_dir() else [entry]
+        try:
+            inner = _entries(Path(entry.path), troubles) if entry.is_dir() else [entry]
+        except OSError as error:  # a link that leads round in circles
+            troubles.append(Trouble(Path(entry.path), reason_of(error)))
+            continue
         for file in inner:
             if not file.name.endswith(".jsonl") or file.name.startswith("agent-"):
                 continue
@@ -70,8 +76,10 @@ def _session_files(base: Path, troubles: list[Trouble]) -> Iterator[tuple[Path, 
                     yield path, file.stat()
                 elif file.is_symlink():
                     troubles.append(Trouble(path, "a link to a file that is not there"))
+                else:
+                    troubles.append(Trouble(path, "not a file that can be read"))
             except OSError as error:
-                troubles.append(Trouble(path, _why(error)))
+                troubles.append(Trouble(path, reason_of(error)))
 
 
 def _entries(folder: Path, troubles: list[Trouble]) -> list[os.DirEntry[str]]:
@@ -79,16 +87,14 @@ def _entries(folder: Path, troubles: list[Trouble]) -> list[os.DirEntry[str]]:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)
     except OSError as error:
-        troubles.append(Trouble(folder, _why(error)))
+        troubles.append(Trouble(folder, reason_of(error)))
         return []
 
 
-def _why(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
-
-
 def _transcript(path: Path, stat: os.stat_result, root: Path | None) -> Transcript:
-    return Transcript(path, SOURCE, path.stem, stat.st_size, stat.st_mtime, root)
+    # A file name need not be UTF-8; what is shown and written must be.
+    session_id = path.stem.encode("utf-8", "replace").decode()
+    return Transcript(path, SOURCE, session_id, stat.st_size, stat.st_mtime, root)
 
 
 # ------------------------------------------------------------ beside a session
@@ -133,6 +139,18 @@ def _siblings(folder: Path, changed: int) -> dict[str, list[Path]]:  # noqa: ARG
     return owned
 
 
+def orphans(folder: Path, session_ids: Collection[str]) -> list[Trouble]:
+    """Agent files beside the sessions of a folder that belong to none of them."""
+    found = []
+    for path in _agents_in(folder):
+        record = _first_record(path)
+        if record is None:
+            found.append(Trouble(path, "a subagent's file that cannot be read"))
+        elif record.sessionId not in session_ids:
+            found.append(Trouble(path, "a subagent of a session that is not here"))
+    return found
+
+
 def _agent_file(path: Path) -> AgentFile:
     id = path.stem.removeprefix("agent-")
     try:
@@ -159,6 +177,8 @@ def _prompt(record: SkimRecord) -> str | None:
 
 
 def _first_record(path: Path) -> SkimRecord | None:
+    if not path.is_file():  # a pipe of that name would make us wait for ever
+        return None
     lines = LineReader(path)
     try:
         for start, end in lines:
@@ -167,18 +187,18 @@ def _first_record(path: Path) -> SkimRecord | None:
             except DECODE_ERRORS:
                 continue
     except OSError:
-        pass  # an unreadable sibling belongs to nobody; doctor names it
+        pass  # belongs to nobody then; `orphans` names it
     return None
+
+
+class _Title(msgspec.Struct):
+    customTitle: str | None = None
 
 
 def custom_title(path: Path) -> str | None:
     """The title an interactive ``/rename`` leaves in ``<uuid>/custom-title.json``."""
-
-    class Title(msgspec.Struct):
-        customTitle: str | None = None
-
     try:
         raw = (session_folder(path) / "custom-title.json").read_bytes()
-        return msgspec.json.decode(raw, type=Title).customTitle
+        return msgspec.json.decode(raw, type=_Title).customTitle
     except (OSError, *DECODE_ERRORS):
         return None

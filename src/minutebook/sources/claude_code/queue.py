@@ -40,7 +40,7 @@ class PromptQueue:
         self._injected: list[QueuedPrompt] = []  # removed, and not yet seen elsewhere
         self._sent: list[QueuedPrompt] = []  # dequeued, and not yet seen elsewhere
         self._early = 0  # carried by an attachment whose `remove` is still to come
-        self._heard: dict[str, list[str]] = {}  # text → times of user records that carry it
+        self._heard: dict[int, list[str]] = {}  # hash of a text → times of records that carry it
         self.withdrawn = 0
 
     def operation(self, name: str | None, text: str | None, at: str | None) -> None:
@@ -71,7 +71,7 @@ class PromptQueue:
 
     def _already(self, prompt: QueuedPrompt) -> bool:
         """Whether the record that carries a prompt was flushed before the queue's own line."""
-        times = self._heard.get(prompt.key, [])
+        times = self._heard.get(hash(prompt.key), [])
         later = next((time for time in times if prompt.at and time >= prompt.at), None)
         if later is not None:
             times.remove(later)
@@ -86,8 +86,20 @@ class PromptQueue:
                     queue.remove(prompt)
                     self._early += injected and queue is self._waiting
                     return
+        if self._joined(key):
+            return
         if at:
-            self._heard.setdefault(key, []).append(at)
+            self._heard.setdefault(hash(key), []).append(at)
+
+    def _joined(self, key: str) -> bool:
+        """Several prompts sent together come back as one record, a line each."""
+        together = self._sent + self._waiting
+        for count in range(2, len(together) + 1):
+            if "\n".join(prompt.key for prompt in together[:count]) == key:
+                self._waiting = self._waiting[max(0, count - len(self._sent)) :]
+                self._sent = self._sent[count:]
+                return True
+        return False
 
     def lost(self) -> list[QueuedPrompt]:
         """Injected prompts that no other record carried; asked for when a reply follows."""

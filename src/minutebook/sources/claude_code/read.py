@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,16 +10,21 @@ from typing import Any
 from minutebook.derive import messages as kinds
 from minutebook.model import (
     Attachment,
+    BadLine,
     Block,
+    Document,
     FormatReport,
+    Image,
+    Message,
     Notice,
     Round,
     SessionInfo,
     Subagent,
     Text,
+    ToolCall,
     Unknown,
 )
-from minutebook.sources.base import Depth
+from minutebook.sources.base import Depth, reason_of
 from minutebook.sources.claude_code import known
 from minutebook.sources.claude_code.agents import Sidechains, links_of
 from minutebook.sources.claude_code.assemble import OpenMessage
@@ -36,6 +42,11 @@ from minutebook.sources.claude_code.records import (
 )
 from minutebook.sources.claude_code.stream import SIGNATURE_MARK, RecordStream
 
+# In the queue, commands and task objects stand beside prompts: `/theme`, `{"task_id": …`;
+# but a prompt may begin with a path, or with a piece of JSON.
+_MACHINE_ITEM = re.compile(r'\s*(/[\w:-]+(\s|$)|\{"task_id")')
+_LONGEST_TURN = 1e10  # milliseconds; four months
+
 
 class ClaudeReading:
     """A reading of one file. Iterate `rounds`, then ask for `info`, `subagents` and `report`."""
@@ -47,10 +58,10 @@ class ClaudeReading:
         self._nested = nested  # a subagent's own file, where every record is a sidechain's
         self._agents = [] if nested else agent_files(path)
         self._stream = RecordStream(path, depth, self.report)
-        self._links = links_of(self._agents) if depth == "full" else {}
+        self._links = links_of(self._agents if depth == "full" else [])
         self._main = self._conversation()
         self._sidechains = Sidechains(self._conversation, self._main.adopt)
-        self._info = InfoCollector(path.stem)
+        self._info = InfoCollector(path.stem.encode("utf-8", "replace").decode())
         self._queue = PromptQueue()
         self._seen: set[str] = set()
         self._first_prompt = ""
@@ -61,6 +72,7 @@ class ClaudeReading:
             "human": self._user,
         }
         self._beside: dict[str, Callable[[OtherRecord], None]] = {
+            "minutebook": self._own,
             "system": self._system,
             "attachment": self._attachment,
             "queue-operation": self._queue_operation,
@@ -136,9 +148,7 @@ class ClaudeReading:
         calls = self._main.agent_calls
         yield from self._sidechains.subagents(calls)
         for agent in self._agents:
-            reading = ClaudeReading(agent.path, self.depth, nested=True)
-            rounds = tuple(reading.rounds())
-            self.report.add(reading.report)
+            rounds = self._agent_rounds(agent.path)
             yield Subagent(
                 id=agent.id,
                 call_id=agent.call_id or calls.get(agent.id),
@@ -147,6 +157,19 @@ class ClaudeReading:
                 helper=agent.helper,
                 rounds=rounds,
             )
+
+    def _agent_rounds(self, path: Path) -> tuple[Round, ...]:
+        """The rounds of a subagent's file; what is wrong with it is reported, not raised."""
+        reading = ClaudeReading(path, self.depth, nested=True)
+        rounds: tuple[Round, ...] = ()
+        try:
+            rounds = tuple(reading.rounds())
+        except OSError as error:
+            self.report.bad_lines.append(BadLine(0, reason_of(error), str(path)))
+        self.report.add(reading.report)
+        for bad in reading.report.bad_lines:
+            self.report.bad_lines.append(BadLine(bad.line, bad.reason, str(path)))
+        return rounds
 
     # ------------------------------------------------------------ conversation
 
@@ -161,7 +184,8 @@ class ClaudeReading:
         if record.isSidechain and not self._nested:
             self._sidechains.add(record)
             return False
-        self._info.envelope(record)
+        if record.minutebook is None:  # an export's own records say when and where by `origin`
+            self._info.envelope(record)
         return True
 
     def _count_passed(self) -> None:
@@ -172,6 +196,9 @@ class ClaudeReading:
 
     def _user(self, record: Record[Any]) -> None:
         if not self._fresh(record):
+            return
+        if record.minutebook is not None:
+            self._carried(record.minutebook.message, record)
             return
         if isinstance(record.message, FullMessage | SkimMessage) and record.message.content is None:
             self._sniff()
@@ -200,6 +227,9 @@ class ClaudeReading:
             return
         if self._queue:
             self._flush_queue()
+        if record.minutebook is not None:
+            self._carried(record.minutebook.message, record)
+            return
         message = record.message
         if message is not None and not isinstance(message, str):
             self._info.model(message.model)
@@ -222,6 +252,30 @@ class ClaudeReading:
         if isinstance(message, dict) and "parts" in message:
             self.report.foreign = "a transcript of Qwen Code"
 
+    # ------------------------------------------------------------ exported transcripts
+
+    def _own(self, record: OtherRecord) -> None:
+        """A record of an export: what it was made from, or a message Claude cannot hold."""
+        carried = record.minutebook
+        if carried is not None and carried.origin is not None:
+            self._info.origin(carried.origin)
+        if carried is not None:
+            self._carried(carried.message, Record(type="minutebook"))
+
+    def _carried(self, message: Message | None, record: Record[Any]) -> None:
+        """A message as it was before the export; without one, the record is Claude's alone."""
+        if message is None:
+            return
+        opened = OpenMessage.thaw(message)
+        if self.depth == "skim":
+            opened.blocks = [b for b in opened.blocks if isinstance(b, Text | Image | Document)]
+        if message.role == "user":
+            self._say(opened, message.is_real, record)
+            return
+        self._info.model(message.model)
+        self._main.assembler.reply(opened, message.reply_id, record.cwd, record.gitBranch)
+        self._main.assembler.called(sum(isinstance(b, ToolCall) for b in message.blocks))
+
     # ------------------------------------------------------------ queue
 
     def _queue_operation(self, record: OtherRecord) -> None:
@@ -236,8 +290,9 @@ class ClaudeReading:
 
     def _recover(self, prompt: QueuedPrompt) -> None:
         """A prompt that only the queue holds becomes the real message it was."""
-        if prompt.text.lstrip().startswith(("/", "{")):
-            return  # a command, or a machine's item: neither was said to the model
+        if _MACHINE_ITEM.match(prompt.text):
+            self.report.left_out["command or machine item in the queue"] += 1
+            return
         record: Record[Any] = Record(type="user", uuid=prompt.id, timestamp=prompt.at)
         message, real = self._main.message(record, [Text(prompt.text)], queued=True)
         if message is not None and real:
@@ -291,15 +346,18 @@ class ClaudeReading:
         if record.isSidechain and not self._nested:
             self.report.left_out["system record of a sidechain"] += 1
         elif subtype == "turn_duration":
-            self._main.assembler.duration(record.durationMs or 0)
-            self._info.duration_ms += record.durationMs or 0
+            duration = record.durationMs or 0
+            if 0 <= duration < _LONGEST_TURN:
+                self._main.assembler.duration(duration)
+                self._info.duration_ms += duration
         elif subtype in known.SYSTEM_BOOKKEEPING:
             self.report.left_out[f"system {subtype}"] += 1
         elif subtype in known.SYSTEM_NOTICES or (content and not subtype):
             if subtype == "local_command":
                 self._info.command(content)
             if self.depth == "full":
-                self._main.aside(record, Notice(_NOTICE_KINDS.get(subtype, kinds.SYSTEM), content))
+                kind = known.SYSTEM_NOTICES.get(subtype, kinds.SYSTEM)
+                self._main.aside(record, Notice(kind, content))
         elif self.depth == "full":
             self._unknown(record, f"system {subtype}")
 
@@ -317,6 +375,3 @@ class ClaudeReading:
         """Kept verbatim where it stands, counted, and named by doctor (FMT-11)."""
         self.report.unknown[kind] += 1
         self._main.aside(record, Unknown(kind, self._stream.raw()))
-
-
-_NOTICE_KINDS = {"local_command": kinds.COMMAND_OUTPUT, "compact_boundary": kinds.COMPACTION}

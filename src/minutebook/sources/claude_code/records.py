@@ -15,6 +15,8 @@ from typing import Any, Generic, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
+from minutebook.model import Message
+
 M = TypeVar("M")
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -70,6 +72,29 @@ class FullMessage(msgspec.Struct, gc=False):
     tool_use: list[FullBlock] | None = None
 
 
+class Origin(msgspec.Struct, omit_defaults=True):
+    """What an exported transcript says of the session it was made from."""
+
+    source: str | None = None
+    title: str | None = None
+    custom_title: str | None = None
+    started: str | None = None
+    ended: str | None = None
+    cwd: str | None = None
+    branch: str | None = None
+    version: str | None = None
+
+
+class Carried(msgspec.Struct, gc=False):
+    """Our own field: a message Claude's schema could not hold as it was.
+
+    Where it is present and empty, the record is only there for Claude.
+    """
+
+    message: Message | None = None
+    origin: Origin | None = None
+
+
 class Record(msgspec.Struct, Generic[M], gc=False):
     """A line of the conversation. The fields stand in the order in which versions up to
     2.1.72 write them: the decoder looks for the next key behind the last one it met."""
@@ -91,6 +116,7 @@ class Record(msgspec.Struct, Generic[M], gc=False):
     entrypoint: str | None = None
     forkedFrom: ForkFields | str | None = None
     parentSessionId: str | None = None
+    minutebook: Carried | None = None
 
 
 class AttachmentFields(msgspec.Struct, gc=False):
@@ -128,6 +154,8 @@ class OtherRecord(msgspec.Struct, gc=False):
     prNumber: int | None = None
     prUrl: str | None = None
     prRepository: str | None = None
+    # our own
+    minutebook: Carried | None = None
     # legacy tool_use / tool_result
     id: str | None = None
     name: str | None = None
@@ -226,8 +254,10 @@ def coerce(value: Any, kind: Any) -> Any:
     if origin in (Union, types.UnionType):
         return _coerce_union(value, get_args(kind))
     if origin is list:
+        inner = get_args(kind)[0]
         items = value if isinstance(value, list) else []
-        return [item for item in (coerce(item, get_args(kind)[0]) for item in items) if item]
+        # An item that does not fit leaves an empty one, so that positions stay what they are.
+        return [_or_empty(coerce(item, inner), inner) for item in items]
     struct = origin or kind
     if isinstance(struct, type) and issubclass(struct, msgspec.Struct):
         if not isinstance(value, dict):
@@ -238,11 +268,22 @@ def coerce(value: Any, kind: Any) -> Any:
                 fitted = coerce(given, field.type)
                 if fitted is not None:
                     fields[field.name] = fitted
-        return struct(**fields)
+        try:
+            return struct(**fields)
+        except TypeError:  # one of our own values, with something missing
+            return None
     try:
         return msgspec.convert(value, kind)
     except (msgspec.ValidationError, RecursionError):
         return None
+
+
+def _or_empty(item: Any, kind: Any) -> Any:
+    if item is not None:
+        return item
+    kinds = get_args(kind) or (kind,)
+    struct = next((k for k in kinds if isinstance(k, type) and issubclass(k, msgspec.Struct)), None)
+    return struct() if struct is not None else None
 
 
 def _coerce_union(value: Any, kinds: tuple[Any, ...]) -> Any:

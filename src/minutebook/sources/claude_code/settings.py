@@ -6,7 +6,10 @@ from pathlib import Path
 
 import msgspec
 
+from minutebook.sources.claude_code.records import DECODE_ERRORS
+
 DEFAULT_RETENTION_DAYS = 30
+_MOST_DAYS = 1_000_000  # more than anybody means
 
 
 class _Settings(msgspec.Struct):
@@ -18,9 +21,10 @@ def retention_days(root: Path) -> int:
     days = DEFAULT_RETENTION_DAYS
     for name in ("settings.json", "settings.local.json"):
         try:
-            found = msgspec.json.decode((root / name).read_bytes(), type=_Settings)
-        except (OSError, msgspec.DecodeError):
+            raw = (root / name).read_bytes().removeprefix(b"\xef\xbb\xbf")
+            found = msgspec.json.decode(raw, type=_Settings)
+        except (OSError, *DECODE_ERRORS):
             continue
-        if found.cleanupPeriodDays is not None:
+        if found.cleanupPeriodDays is not None and 0 <= found.cleanupPeriodDays <= _MOST_DAYS:
             days = found.cleanupPeriodDays
     return days

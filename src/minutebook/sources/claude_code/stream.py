@@ -40,6 +40,7 @@ _CALL_OPENING = b'{"type":"tool_use","id":"'
 _THINKING = b'"type":"thinking"'
 _TEXT = b'"type":"text"'
 _TWIN = b'"toolUseResult":'
+_GLUED = b'}{"'
 _SIDECHAIN = b'"isSidechain":true'
 _WINDOW = 1200
 SIGNATURE_MARK = b"[claude:"
@@ -90,7 +91,9 @@ class RecordStream:
                 continue
             if content > 0 and not self.attentive and find(_SIDECHAIN, start, content) < 0:
                 content += len(_CONTENT)
-                if opens(_RESULT, content):
+                if find(_GLUED, content, end) >= 0:
+                    pass  # two records on one line: the second may be anything
+                elif opens(_RESULT, content):
                     twin = find(_TWIN, content, end)
                     if find(_TEXT, content, twin if twin > 0 else end) < 0:
                         passed = (lines.offset + start, end - start)
@@ -115,8 +118,7 @@ class RecordStream:
         try:
             for raw, repair in rescue(bytes(self._line)):
                 self.report.repaired[repair] += 1
-                if isinstance(raw.get("message"), list):
-                    raw["message"] = {"content": raw["message"]}
+                _straighten(raw)
                 self._rescued = raw
                 record: Record[Any] = coerce(raw, FullRecord if self.full else SkimRecord)
                 self.report.records[record.type] += 1
@@ -189,3 +191,12 @@ class RecordStream:
         message = self.raw().get("message")
         content = message.get("content") if isinstance(message, dict) else None
         return content[index] if isinstance(content, list) and index < len(content) else content
+
+
+def _straighten(raw: dict[str, Any]) -> None:
+    """Content in a shape no version writes, but other tools' files have."""
+    message = raw.get("message")
+    if isinstance(message, list):
+        raw["message"] = {"content": message}
+    elif isinstance(message, dict) and isinstance(message.get("content"), dict):
+        message["content"] = [message["content"]]

@@ -1,0 +1,100 @@
+"""The head of an inscription: frontmatter, title line, one-line summary (INS-07 … INS-10)."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Any
+
+import msgspec
+import yaml
+
+from minutebook.archive.blocks import Malformed
+from minutebook.archive.notation import encode
+
+_FRONTMATTER = re.compile(
+    r"---\n(.*?)\n---\n\n# ([^\n]*)\n\n([^\n]*)\n(?:<!-- placeholder ([0-9a-f]+) -->\n)?", re.DOTALL
+)
+
+
+class Header(msgspec.Struct, frozen=True, kw_only=True):
+    """What the frontmatter says. Fields with a default may be missing in a document."""
+
+    session_id: str
+    agent_id: str
+    role: str | None = None
+    name: str | None = None
+    name_source: str | None = None
+    title: str | None = None
+    model: str | None = None
+    started: str | None = None
+    ended: str | None = None
+    messages: int = 0
+    source: str | None = None
+    cwd: str | None = None
+    branch: str | None = None
+    version: str | None = None
+    engagements: list[Any] = []
+    summary: str = ""
+    """The line under the title; not in the frontmatter."""
+    edited: bool = False
+    """Whether a person wrote the summary: then it survives every later append (INS-10)."""
+
+
+def write_header(header: Header) -> str:
+    """The document down to the first message's separator."""
+    fields = {
+        name: getattr(header, name)
+        for name in header.__struct_fields__
+        if name not in ("summary", "edited")
+    }
+    frontmatter = yaml.dump(
+        fields,
+        Dumper=yaml.CSafeDumper,
+        sort_keys=False,
+        allow_unicode=True,
+        width=float("inf"),
+        default_flow_style=False,
+    )
+    date = (header.started or "undated")[:10]
+    title = _one_line(f"# {header.name or display_name(header.agent_id)} · {date}")
+    mark = "" if header.edited else f"<!-- placeholder {_digest(header.summary)} -->\n"
+    return f"---\n{frontmatter}---\n\n{title}\n\n{header.summary}\n{mark}"
+
+
+def read_header(text: str) -> tuple[Header, int]:
+    """The header of a document, and where its body begins."""
+    match = _FRONTMATTER.match(text)
+    if match is None:
+        raise Malformed("there is no frontmatter with a title and a summary below it")
+    try:
+        fields = yaml.load(match[1], Loader=yaml.CSafeLoader)
+    except yaml.YAMLError:
+        raise Malformed("the frontmatter is not YAML") from None
+    summary = match[3]
+    edited = match[4] is None or match[4] != _digest(summary)
+    try:
+        header = msgspec.convert(
+            {**fields, "summary": summary, "edited": edited}, Header, str_keys=True
+        )
+    except (msgspec.ValidationError, TypeError) as error:
+        raise Malformed(f"the frontmatter lacks something: {error}") from None
+    return header, match.end()
+
+
+def display_name(agent_id: str) -> str:
+    return agent_id.replace("-", " ").capitalize()
+
+
+def summary_line(text: str) -> str:
+    """A text as the one-line summary."""
+    line = _one_line(text)
+    return line if len(line) <= 200 else line[:199].rstrip() + "…"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(encode(text).split())
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]

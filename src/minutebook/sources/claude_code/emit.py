@@ -1,0 +1,310 @@
+"""A session → a transcript that ``claude --resume`` accepts. Pure: values in, bytes out.
+
+The shape is the one every tried version resumes completely: a linear chain, compact JSON,
+one record a block, results right behind their calls, the title last. What Claude's schema
+cannot hold travels in a field of our own (``minutebook``), which the CLI keeps and never
+sends; reading the file back gives the same rounds.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from minutebook.derive import messages as kinds
+from minutebook.model import (
+    Attachment,
+    Block,
+    Document,
+    Image,
+    Message,
+    Notice,
+    Round,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Unknown,
+)
+from minutebook.sources.claude_code import known
+from minutebook.sources.claude_code.assemble import user_blocks
+from minutebook.sources.claude_code.conversation import SPAWNING_TOOLS
+from minutebook.sources.claude_code.records import Origin
+
+Json = dict[str, Any]
+_NAMESPACE = uuid.UUID("6d696e75-7465-626f-6f6b-2d6578706f72")
+_NO_TIME = "2000-01-01T00:00:00.000Z"
+_ORIGIN_KINDS = {kinds.TASK: "task-notification", kinds.TEAMMATE: "peer"}
+
+
+class Emitter:
+    """Builds the records of one session, in order."""
+
+    def __init__(self, session_id: str, origin: Origin, *, agent: str | None = None) -> None:
+        self.session_id = session_id
+        self.origin = origin
+        self._agent = agent
+        self._parent: str | None = None
+        self._count = 0
+        self._calls: set[str] = set()
+        self._replies: set[str] = set()
+        self._boundary = False  # a compaction boundary waits for its summary
+        self._last_time = _NO_TIME
+
+    def transcript(self, rounds: Iterable[Round]) -> Iterator[bytes]:
+        """Lines of the file."""
+        for record in self.records(rounds):
+            yield msgspec.json.encode(record) + b"\n"
+
+    def records(self, rounds: Iterable[Round]) -> Iterator[Json]:
+        yield self._own({"origin": self.origin})
+        for round in rounds:
+            for message in round.messages:
+                if message.role == "assistant":
+                    yield from self._reply(message, round)
+                else:
+                    yield from self._user(message, round)
+            if round.duration_ms is not None:
+                yield self._chained(
+                    round, None, "system", subtype="turn_duration", durationMs=round.duration_ms
+                )
+        yield from self._title()
+
+    def _title(self) -> Iterator[Json]:
+        title = self.origin.title
+        if self.origin.custom_title:
+            title = self.origin.custom_title
+            yield {"type": "custom-title", "customTitle": title, "sessionId": self.session_id}
+        elif title:
+            yield {"type": "ai-title", "aiTitle": title, "sessionId": self.session_id}
+
+    # ------------------------------------------------------------ the user's side
+
+    def _user(self, message: Message, round: Round) -> Iterator[Json]:
+        sent = [_api_block(block) for block in message.blocks]
+        content = [block for block in sent if block is not None]
+        if len(message.blocks) == 1:
+            block = message.blocks[0]
+            if isinstance(block, Notice) and block.kind in known.NOTICE_SUBTYPES:
+                yield self._system(message, round, block)
+                return
+            if isinstance(block, Attachment) and block.kind in known.ATTACHMENTS:
+                yield self._chained(round, message, "attachment", attachment=block.data)
+                return
+        if not content:
+            yield self._own({"message": message})
+            return
+        flags: Json = _flags(message)
+        carried: Json = {} if _comes_back(message, flags) else {"message": message}
+        only = content[0]["text"] if len(content) == 1 and "text" in content[0] else content
+        if flags.get("isCompactSummary"):
+            # The CLI sends what follows the last cut; before a boundary record existed,
+            # the summary itself had no parent.
+            self._cut_before_summary()
+        yield self._chained(
+            round,
+            message,
+            "user",
+            message={"role": "user", "content": only},
+            **{**flags, **({"minutebook": carried} if carried else {})},
+        )
+
+    def _system(self, message: Message, round: Round, notice: Notice) -> Json:
+        subtype = known.NOTICE_SUBTYPES[notice.kind]
+        if subtype == "compact_boundary":
+            self._parent = None
+            self._boundary = True
+        fields: Json = {"subtype": subtype, "content": notice.text, "isMeta": False}
+        return self._chained(round, message, "system", **fields)
+
+    def _cut_before_summary(self) -> None:
+        if not self._boundary:
+            self._parent = None
+        self._boundary = False
+
+    # ------------------------------------------------------------ the assistant's side
+
+    def _reply(self, message: Message, round: Round) -> Iterator[Json]:
+        calls = [block for block in message.blocks if isinstance(block, ToolCall)]
+        natural = self._is_natural(message, calls)
+        carried: Json | None = None if natural else {"message": message}
+        reply_id = message.reply_id if natural else None
+        reply_id = reply_id or f"msg_{self._id('reply').replace('-', '')[:24]}"
+        blocks = [(block, _api_block(block)) for block in message.blocks]
+        sent: list[tuple[Block | None, Json | None]]
+        sent = [(block, api) for block, api in blocks if api is not None]
+        if not sent and not natural:
+            yield self._own({"message": message})
+            return
+        first: Message | None = message
+        for block, api in sent or [(None, None)]:
+            body: Json = {
+                **({"model": message.model} if message.model is not None else {}),
+                "id": reply_id,
+                "type": "message",
+                "role": "assistant",
+                "content": [api] if api is not None else [],
+                "stop_reason": message.stop,
+                "stop_sequence": None,
+                **({"usage": _usage(message)} if message.usage is not None else {}),
+            }
+            extra = {} if natural else {"minutebook": carried or {}}
+            carried = None
+            at = block.at if isinstance(block, ToolCall) else message.at
+            yield self._chained(round, first, "assistant", at=at, message=body, **extra)
+            first = None  # only the first record has the message's id
+        for call in calls:
+            if call.result is not None:
+                yield self._result(call, call.result, round, natural)
+
+    def _is_natural(self, message: Message, calls: list[ToolCall]) -> bool:
+        """Whether a reader of the plain records finds this very message again."""
+        fresh = message.reply_id is not None and message.reply_id not in self._replies
+        self._replies.add(message.reply_id or "")
+        ids = {call.id for call in calls}
+        unique = len(ids) == len(calls) and not ids & self._calls and "" not in ids
+        self._calls |= ids
+        return (
+            fresh
+            and unique
+            and message.id is not None
+            and message.at is not None
+            and not message.queued
+            and all(_is_plain(block) for block in message.blocks)
+            and (not calls or message.blocks[0] is not calls[0] or calls[0].at == message.at)
+        )
+
+    def _result(self, call: ToolCall, result: ToolResult, round: Round, natural: bool) -> Json:
+        content: Any = result.content
+        if not isinstance(content, str):
+            content = [_api_block(part) or _verbatim(part) for part in content]
+        block: Json = {"tool_use_id": call.id, "type": "tool_result", "content": content}
+        if result.error:
+            block["is_error"] = True
+        extra: Json = {"toolUseResult": {"agentId": call.agent}} if call.agent else {}
+        if not natural:
+            extra["minutebook"] = {}
+        message = {"role": "user", "content": [block]}
+        return self._chained(round, None, "user", at=result.at, message=message, **extra)
+
+    # ------------------------------------------------------------ records
+
+    def _chained(
+        self, round: Round, said: Message | None, type: str, *, at: str | None = None, **fields: Any
+    ) -> Json:
+        """A record of the chain; `said` is the message whose id and time it takes."""
+        own = (said.id if said is not None else None) or self._id(type)
+        stamp = at or (said.at if said is not None else None) or self._last_time
+        self._last_time = stamp
+        record = {
+            "parentUuid": self._parent,
+            "isSidechain": self._agent is not None,
+            **({"agentId": self._agent} if self._agent is not None else {}),
+            "type": type,
+            **fields,
+            "uuid": own,
+            "timestamp": stamp,
+            "userType": "external",
+            "entrypoint": "cli",
+            **({"cwd": round.cwd} if round.cwd is not None else {}),
+            "sessionId": self.session_id,
+            **({"version": self.origin.version} if self.origin.version else {}),
+            **({"gitBranch": round.branch} if round.branch is not None else {}),
+        }
+        self._parent = own
+        return record
+
+    def _own(self, carried: Json) -> Json:
+        """A record the CLI does not know: it keeps it, and never sends it."""
+        return {"type": "minutebook", "minutebook": carried, "sessionId": self.session_id}
+
+    def _id(self, what: str) -> str:
+        """An id that is the same at every export (for what never had one)."""
+        self._count += 1
+        return str(uuid.uuid5(_NAMESPACE, f"{self.session_id}/{self._agent}/{self._count}/{what}"))
+
+
+def _is_plain(block: Any) -> bool:
+    if isinstance(block, Text):
+        return True
+    if isinstance(block, Thinking):
+        return bool(block.signature)
+    if not isinstance(block, ToolCall) or block.at is None:
+        return False
+    result = block.result
+    if result is None:
+        return block.agent is None
+    told = block.agent is None or block.name in SPAWNING_TOOLS
+    return told and result.at is not None and result.spilled is None
+
+
+def _flags(message: Message) -> Json:
+    """Record fields that tell a reader, and the CLI, whose words these are."""
+    notices = {block.kind for block in message.blocks if isinstance(block, Notice)}
+    if message.is_real or not notices:
+        return {}
+    if kinds.COMPACTION in notices:
+        return {"isCompactSummary": True, "isVisibleInTranscriptOnly": True}
+    if notices == {kinds.META}:
+        return {"isMeta": True}
+    for kind, origin in _ORIGIN_KINDS.items():
+        if notices == {kind}:
+            return {"origin": {"kind": origin}}
+    return {}
+
+
+def _comes_back(message: Message, flags: Json) -> bool:
+    """Whether the record alone gives the message again: classify it as a reader would."""
+    if message.queued or message.id is None or message.at is None:
+        return False
+    pieces: list[Block] = [Text(b.text) if isinstance(b, Notice) else b for b in message.blocks]
+    if not all(isinstance(piece, Text | Image | Document) for piece in pieces):
+        return False
+    origin = flags.get("origin", {}).get("kind")
+    blocks, _ = user_blocks(
+        pieces,
+        meta=flags.get("isMeta", False),
+        compaction=flags.get("isCompactSummary", False),
+        origin=origin,
+    )
+    return tuple(blocks) == message.blocks
+
+
+def _api_block(block: Any) -> Json | None:
+    """A block as the API takes it; None for what must not be sent."""
+    if isinstance(block, Text | Notice):
+        return {"type": "text", "text": block.text}
+    if isinstance(block, Thinking):
+        if block.redacted and block.signature:
+            return {"type": "redacted_thinking", "data": block.signature}
+        if not block.signature:
+            return None  # the API refuses thinking without its signature
+        return {"type": "thinking", "thinking": block.text, "signature": block.signature}
+    if isinstance(block, ToolCall):
+        return {"type": "tool_use", "id": block.id, "name": block.name, "input": block.input}
+    if isinstance(block, Image | Document):
+        kind = "image" if isinstance(block, Image) else "document"
+        source: Json = {"type": "base64", "media_type": block.media_type, "data": block.data}
+        if block.url is not None and not block.data:
+            source = {"type": "url", "url": block.url}
+        title = {"title": block.title} if isinstance(block, Document) and block.title else {}
+        return {"type": kind, "source": source, **title}
+    return None
+
+
+def _verbatim(part: Any) -> Any:
+    return part.data if isinstance(part, Unknown) else None
+
+
+def _usage(message: Message) -> Json:
+    usage = message.usage
+    assert usage is not None
+    return {
+        "input_tokens": usage.input,
+        "cache_creation_input_tokens": usage.cache_write,
+        "cache_read_input_tokens": usage.cache_read,
+        "output_tokens": usage.output,
+    }
