@@ -53,6 +53,25 @@ def _read(depth: str, jobs: int) -> Callable[[str], None]:
     return work
 
 
+def _loop(jobs: int) -> Callable[[str], None]:
+    """Arithmetic and nothing else: what a second core is worth on this machine right now."""
+
+    def half() -> None:
+        sum(number * number for number in range(1_500_000))
+
+    def work(_: str) -> None:
+        child = os.fork() if jobs == 2 else 0
+        half()
+        if jobs == 1:
+            half()
+        elif child == 0:
+            os._exit(0)
+        else:
+            os.waitpid(child, 0)
+
+    return work
+
+
 def _peak() -> int:
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
@@ -81,6 +100,17 @@ def measure(kind: str, folder: Path) -> tuple[float, float]:
     )
     seconds, kilobytes = json.loads(done.stdout)
     return seconds, kilobytes / 1024
+
+
+def scaling(one: Callable[[str], None], two: Callable[[str], None], folder: str) -> float:
+    """How much faster two processes are, both ways in turn, starting the second included."""
+    times: dict[int, list[float]] = {1: [], 2: []}
+    for _ in range(RUNS):
+        for jobs, work in ((1, one), (2, two)):
+            start = time.perf_counter()
+            work(folder)
+            times[jobs].append(time.perf_counter() - start)
+    return statistics.median(times[1]) / statistics.median(times[2])
 
 
 def command_time(*args: str, **env: str) -> float:
@@ -148,8 +178,9 @@ def main() -> None:
             f"{label:26}{t * 1e3:8.0f}{size / t:9.0f}{t / raw:8.1f}{memory[kind]:9.0f}   {target}"
         )
     for depth in ("skim", "full"):
-        gain = seconds[depth] / seconds[f"{depth}2"]
+        gain = scaling(_read(depth, 1), _read(depth, 2), str(folder))
         print(f"two processes, {depth}: {gain:.2f}× one (target ≥ 1.6)")
+    print(f"two processes, a bare loop: {scaling(_loop(1), _loop(2), ''):.2f}× one (the machine)")
 
     with tempfile.TemporaryDirectory() as scratch:
         big = big_session(folder, Path(scratch))
