@@ -53,7 +53,7 @@ def write_header(header: Header) -> str:
         Dumper=yaml.CSafeDumper,
         sort_keys=False,
         allow_unicode=True,
-        width=float("inf"),
+        width=1 << 30,
         default_flow_style=False,
     )
     date = (header.started or "undated")[:10]

@@ -60,6 +60,8 @@ class SessionInfo(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     links: tuple[Link, ...] = ()
     pull_requests: tuple[PullRequest, ...] = ()
     usage: Usage = Usage()
+    origin: str | None = None
+    """The transcript an exported one was made from."""
     duration_ms: int = 0
     """Sum of the turn durations the agent recorded; 0 where it recorded none."""
 

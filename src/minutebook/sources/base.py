@@ -42,6 +42,8 @@ class Reading(Protocol):
     """One pass over a transcript. Iterate the rounds first; the rest is complete after that."""
 
     report: FormatReport
+    closed: int
+    """How many rounds, from the first, can no longer grow; known once all were iterated."""
 
     def rounds(self) -> Iterator[Round]: ...
 

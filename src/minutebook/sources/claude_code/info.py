@@ -219,6 +219,7 @@ class InfoCollector:
             links=tuple(links.values()),
             pull_requests=tuple(self._prs.values()),
             usage=usage,
+            origin=self.source,
             duration_ms=round(self.duration_ms),
         )
 

@@ -66,6 +66,7 @@ class ClaudeReading:
         self._seen: set[str] = set()
         self._first_prompt = ""
         self._rounds = 0
+        self.closed = 0
         self._talk: dict[str, Callable[[Record[Any]], None]] = {
             "assistant": self._assistant,
             "user": self._user,
@@ -99,6 +100,7 @@ class ClaudeReading:
                 self._other(record.type)
             if done:
                 yield from self._drain(done)
+        self.closed = self._rounds
         self._end()
         yield from self._drain(done)
 

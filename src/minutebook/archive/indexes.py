@@ -1,0 +1,91 @@
+"""The index files: from the top folder to any session by links alone (INS-04 … INS-06, DB-08)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+
+from minutebook.archive.header import display_name
+from minutebook.archive.layout import Layout, file_name
+from minutebook.archive.ledger import Entry
+from minutebook.archive.rounds import RoundRow
+from minutebook.archive.store import write_atomically
+
+
+def write_indexes(layout: Layout, entries: Iterable[Entry]) -> None:
+    """``sessions/index.md`` and one ``index.md`` an agent."""
+    agents: dict[str, list[Entry]] = {}
+    for entry in sorted(entries, key=lambda e: (e.started or "", e.session_id)):
+        agents.setdefault(entry.agent_id, []).append(entry)
+    lines = ["# Sessions", "", "| agent | sessions | from | to |", "|---|---:|---|---|"]
+    for agent_id, sessions in sorted(agents.items()):
+        days = [
+            day for entry in sessions for day in (_day(entry.started), _day(entry.ended)) if day
+        ]
+        link = f"[{display_name(agent_id)}]({agent_id}/index.md)"
+        span = f"{min(days)} | {max(days)}" if days else " | "
+        lines.append(f"| {link} | {len(sessions)} | {span} |")
+        agent_lines = _agent_index(agent_id, sessions)
+        write_atomically(layout.agent_index(agent_id), agent_lines.encode())
+    write_atomically(layout.index, ("\n".join(lines) + "\n").encode())
+
+
+def _agent_index(agent_id: str, sessions: list[Entry]) -> str:
+    lines = [
+        f"# {display_name(agent_id)}: sessions",
+        "",
+        "| date | title | summary | rounds | session |",
+        "|---|---|---|---:|---|",
+    ]
+    for entry in sessions:
+        name = file_name(entry.session_id)
+        link = f"[{_cell(entry.title or '(untitled)')}]({name}.md)"
+        rounds = f"[{entry.rounds}]({name}/index.md)"
+        lines.append(
+            f"| {_day(entry.started)} | {link} | {_cell(entry.summary)} | {rounds} "
+            f"| `{entry.session_id}` |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def rounds_index(session_id: str, rows: Iterable[RoundRow]) -> bytes:
+    """``<session>/index.md``: the rounds of a session, from SQL."""
+    names = (
+        "round | timestamp | engagement | user_preview | agent_preview | tools | thinking | tokens"
+    )
+    lines = [
+        f"# Rounds of {session_id}",
+        "",
+        f"| {names} |",
+        "|---:|---|---|---|---|---:|---:|---:|",
+    ]
+    for row in rows:
+        file = row.round_file.rsplit("/", 2)
+        link = f"[{row.round}]({file[-2]}/{file[-1]})" if len(file) > 1 else str(row.round)
+        cells = (
+            link,
+            row.started or "",
+            _cell(row.engagement_id or ""),
+            _cell(row.user_preview),
+            _cell(row.agent_preview),
+            str(row.tool_count),
+            str(row.thinking_count),
+            str(row.token_count),
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _cell(text: str) -> str:
+    """Text that stays in its cell and cannot be taken for Markdown or HTML."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    for char in "\\`*_[]<>|&":
+        line = line.replace(char, f"&#{ord(char)};" if char in "<>&|" else f"\\{char}")
+    return line
+
+
+def _day(timestamp: str | None) -> str:
+    try:
+        return date.fromisoformat((timestamp or "")[:10]).isoformat()
+    except ValueError:
+        return ""

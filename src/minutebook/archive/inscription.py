@@ -1,0 +1,228 @@
+"""Publishing a session: document, rounds, media, subagents, ``session.db``, ``index.md``.
+
+A new session's folder is filled out of sight and appears by one rename; the document comes
+last, and with it the session is inscribed. An existing document only ever gets longer: new
+rounds are appended behind bytes that stay as they are (OPS-02 … OPS-08).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from minutebook.archive.database import Broken, open_database, put_rows, rows_of, tag_rows
+from minutebook.archive.header import Header, read_header, summary_line, write_header
+from minutebook.archive.indexes import rounds_index
+from minutebook.archive.layout import Layout, SessionFolder
+from minutebook.archive.markdown import write_body, write_round
+from minutebook.archive.media import MediaStore
+from minutebook.archive.merge import merge
+from minutebook.archive.notation import carrier
+from minutebook.archive.rounds import RoundRow, round_file, row_of
+from minutebook.archive.store import make_folder, new_folder, write_atomically, write_new
+from minutebook.archive.tags import read_tags
+from minutebook.derive.identity import Identity
+from minutebook.derive.messages import spoken
+from minutebook.errors import Conflict
+from minutebook.model import Round, SessionInfo, Subagent
+
+Outcome = Literal["new", "grown", "unchanged"]
+
+
+class Published(msgspec.Struct, frozen=True):
+    """What a publication did; small enough to travel between processes."""
+
+    header: Header
+    outcome: Outcome
+    rounds: int
+    rows: list[RoundRow]
+    """Index rows of the rounds that were added."""
+    late: int = 0
+    """Messages older than the document's last, which are reported and not inserted."""
+    changed: int = 0
+    """Messages that read differently in the source than in the document."""
+
+
+def header_of(
+    info: SessionInfo, identity: Identity, rounds: list[Round], agent_id: str, source: str
+) -> Header:
+    """The header of an inscription: from the published rounds, wherever they can tell."""
+    times = [time for round in rounds for time in _times(round)]
+    first = next((round.prompt for round in rounds if round.prompt is not None), None)
+    models = (round.model for round in rounds)
+    return Header(
+        session_id=info.id,
+        agent_id=agent_id,
+        role=identity.role,
+        name=identity.name,
+        name_source=identity.source,
+        title=info.title,
+        model=next((name for name in models if name and not name.startswith("<")), info.model),
+        started=min(times, default=None),
+        ended=max(times, default=None),
+        messages=sum(len(round.messages) for round in rounds),
+        source=info.origin or source,
+        cwd=info.cwd,
+        branch=info.branch,
+        version=info.versions[0] if info.versions else None,
+        summary=summary_line(spoken(first.text) if first is not None else "") or "(nothing said)",
+    )
+
+
+def _times(round: Round) -> list[str]:
+    stamps = [message.at for message in round.messages]
+    stamps += [call.result.at for call in round.calls if call.result is not None]
+    return [stamp for stamp in stamps if stamp and stamp[:1].isdigit()]
+
+
+def publish(
+    layout: Layout, header: Header, rounds: list[Round], subagents: list[Subagent]
+) -> Published:
+    """Inscribe a session, or append what is new to its inscription."""
+    document = layout.document(header.agent_id, header.session_id)
+    folder = SessionFolder(layout.folder(header.agent_id, header.session_id))
+    try:
+        known = document.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return _publish_new(layout, header, rounds, subagents, document, folder)
+    return _append(layout, header, rounds, subagents, known)
+
+
+def _publish_new(
+    layout: Layout,
+    header: Header,
+    rounds: list[Round],
+    subagents: list[Subagent],
+    document: Path,
+    folder: SessionFolder,
+) -> Published:
+    media = MediaStore(folder.path.name)
+    text = write_header(header) + write_body(rounds, media)
+    rows = [_row(layout, folder, header, round) for round in rounds]
+    make_folder(document.parent)
+    with new_folder(folder.path) as partial:
+        inside = SessionFolder(partial)
+        make_folder(inside.rounds)
+        for round in rounds:
+            write_new(inside.round(round.number), round_file(header.session_id, round, media))
+        _write_subagents(inside, header, subagents)
+        _write_media(inside, media)
+        with open_database(inside.database, scratch=True) as database:
+            put_rows(database, rows)
+            _retag(layout, header, database)
+            tagged = rows_of(database, header.session_id)
+        write_new(inside.index, rounds_index(header.session_id, tagged))
+    write_atomically(document, text.encode())
+    return Published(header, "new", len(rounds), rows)
+
+
+def _append(
+    layout: Layout, header: Header, rounds: list[Round], subagents: list[Subagent], known: str
+) -> Published:
+    document = layout.document(header.agent_id, header.session_id)
+    folder = SessionFolder(layout.folder(header.agent_id, header.session_id))
+    old, start = read_header(known)
+    if old.session_id != header.session_id:
+        raise Conflict(
+            f"{document} is the inscription of another session ({old.session_id}). "
+            "Move it away, or give this archive another folder."
+        )
+    body = known[start:]
+    media = MediaStore(folder.path.name)
+    pieces = [write_round(round, media) for round in rounds]
+    merged = merge(body, pieces, rounds, media)
+    header = msgspec.structs.replace(
+        header,
+        engagements=old.engagements,
+        **({"summary": old.summary, "edited": True} if old.edited else {}),
+    )
+    if merged.strange:
+        # The source tells another story than the document: what is written stays, and
+        # only what is certainly new goes behind it.
+        times = [time for round in merged.added for time in _times(round)]
+        header = msgspec.structs.replace(
+            old,
+            ended=max([*times, *([old.ended] if old.ended else [])], default=None),
+            messages=old.messages + sum(len(round.messages) for round in merged.added),
+        )
+    rows = [_row(layout, folder, header, round) for round in merged.added]
+    make_folder(folder.rounds)
+    for round in merged.added:
+        content = round_file(header.session_id, round, media)
+        write_atomically(folder.round(round.number), content)
+    _write_subagents(folder, header, subagents)
+    _write_media(folder, media)
+    if rows or not folder.database.exists():
+        every = (
+            rows if folder.database.exists() else [_row(layout, folder, header, r) for r in rounds]
+        )
+        refresh_database(layout, folder, header, every)
+    text = write_header(header) + body + merged.text
+    changed = write_atomically(document, text.encode())
+    outcome: Outcome = "grown" if merged.added or changed else "unchanged"
+    count = merged.published + len(merged.added)
+    return Published(header, outcome, count, rows, merged.late, merged.changed)
+
+
+def refresh_database(
+    layout: Layout, folder: SessionFolder, header: Header, rows: list[RoundRow]
+) -> None:
+    """Bring ``session.db`` and its ``index.md`` up to date; a broken one is made again."""
+    try:
+        with open_database(folder.database) as database:
+            put_rows(database, rows)
+            _retag(layout, header, database)
+            every = rows_of(database, header.session_id)
+    except Broken:
+        folder.database.unlink()
+        with open_database(folder.database) as database:
+            put_rows(database, rows)
+            _retag(layout, header, database)
+            every = rows_of(database, header.session_id)
+    write_atomically(folder.index, rounds_index(header.session_id, every))
+
+
+def _retag(layout: Layout, header: Header, database: sqlite3.Connection) -> None:
+    for tag in read_tags(layout, header.session_id):
+        tag_rows(database, tag.session_id, tag.first, tag.last, tag.engagement_id)
+
+
+def _row(layout: Layout, folder: SessionFolder, header: Header, round: Round) -> RoundRow:
+    file = layout.relative(folder.round(round.number))
+    return row_of(header.session_id, round, file)
+
+
+def _write_media(folder: SessionFolder, media: MediaStore) -> None:
+    if media.kept:
+        make_folder(folder.media)
+    for name, content in media.kept.items():
+        write_atomically(folder.media / name, content)
+
+
+def _write_subagents(folder: SessionFolder, header: Header, subagents: list[Subagent]) -> None:
+    """Each subagent as a document of its own, beside the rounds."""
+    if subagents:
+        make_folder(folder.subagents)
+    for agent in subagents:
+        media = MediaStore("..")
+        text = write_subagent(header, agent, media)
+        write_atomically(folder.subagent(agent.id), text.encode())
+        _write_media(folder, media)
+
+
+def write_subagent(header: Header, agent: Subagent, media: MediaStore) -> str:
+    """The document of a subagent."""
+    facts = {
+        "id": agent.id,
+        "session": header.session_id,
+        **{
+            name: value
+            for name in ("call_id", "kind", "description", "helper")
+            if (value := getattr(agent, name))
+        },
+    }
+    title = " ".join((agent.description or agent.kind or "Subagent").split())
+    return f"# {title}\n\n{carrier('subagent', facts)}\n" + write_body(agent.rounds, media)

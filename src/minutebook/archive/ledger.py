@@ -1,0 +1,101 @@
+"""The ledger: what is inscribed from which source, so that what did not change is not read.
+
+Disposable: without it, the next run reads everything once and finds the same documents.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import msgspec
+
+from minutebook.archive.blocks import Malformed
+from minutebook.archive.header import Header, read_header
+from minutebook.archive.layout import Layout
+from minutebook.archive.store import write_atomically
+
+VERSION = 1
+_HEAD = 4096
+
+
+class Entry(msgspec.Struct, omit_defaults=True):
+    """One inscription, and its source as it was when it was last read."""
+
+    session_id: str
+    agent_id: str
+    title: str | None = None
+    summary: str = ""
+    started: str | None = None
+    ended: str | None = None
+    messages: int = 0
+    rounds: int = 0
+    waiting: int = 0
+    """Rounds held back because they were still growing."""
+    source: str | None = None
+    size: int = -1
+    mtime: float = -1.0
+    head: str = ""
+    """Fingerprint of the source's first bytes: a rewritten file has another."""
+
+    @classmethod
+    def of(cls, header: Header) -> Entry:
+        return cls(
+            session_id=header.session_id,
+            agent_id=header.agent_id,
+            title=header.title,
+            summary=header.summary,
+            started=header.started,
+            ended=header.ended,
+            messages=header.messages,
+            source=header.source,
+        )
+
+
+class _File(msgspec.Struct):
+    version: int
+    sessions: dict[str, Entry]
+
+
+def load_ledger(layout: Layout) -> dict[str, Entry]:
+    """Entries by session id, of all documents there are; those it misses are read."""
+    known: dict[str, Entry] = {}
+    try:
+        file = msgspec.json.decode(layout.ledger.read_bytes(), type=_File)
+        if file.version == VERSION:
+            known = file.sessions
+    except (OSError, msgspec.DecodeError):
+        pass  # not there yet, or not ours: it is made again
+    present = {path: path.stat().st_size for path in layout.documents()}
+    found = {
+        session_id: entry
+        for session_id, entry in known.items()
+        if layout.document(entry.agent_id, session_id) in present
+    }
+    covered = {layout.document(entry.agent_id, id) for id, entry in found.items()}
+    for path in present.keys() - covered:
+        header = peek(path)
+        if header is not None:
+            found[header.session_id] = Entry.of(header)
+    return found
+
+
+def save_ledger(layout: Layout, entries: dict[str, Entry]) -> None:
+    file = _File(VERSION, dict(sorted(entries.items())))
+    write_atomically(layout.ledger, msgspec.json.format(msgspec.json.encode(file), indent=1))
+
+
+def peek(document: Path) -> Header | None:
+    """The header of a document, without reading all of it; None where it is no inscription."""
+    try:
+        with document.open("rb") as file:
+            start = file.read(1 << 16).decode("utf-8", "ignore")
+        return read_header(start)[0]
+    except (OSError, Malformed):
+        return None
+
+
+def fingerprint(path: Path) -> str:
+    """A digest of a file's first bytes."""
+    with path.open("rb") as file:
+        return hashlib.sha256(file.read(_HEAD)).hexdigest()[:16]

@@ -1,0 +1,104 @@
+"""Writing safely: whole files or nothing, one writer at a time, for the owner's eyes only."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from minutebook.errors import Locked
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover - no such lock on Windows; writers there must take turns
+    fcntl = None  # type: ignore[assignment]
+
+_PARTIAL = ".partial-"
+
+
+def make_folder(path: Path) -> None:
+    """A folder, and those above it, that only the owner can enter (NFR-01)."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def write_new(path: Path, content: bytes) -> None:
+    """A plain write, for files nobody can see yet."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
+        file.write(content)
+
+
+def write_atomically(path: Path, content: bytes) -> bool:
+    """Replace a file in one step; False, and nothing touched, where it has these bytes already."""
+    with suppress(OSError):
+        if path.stat().st_size == len(content) and path.read_bytes() == content:
+            return False
+    partial = path.with_name(f"{_PARTIAL}{os.getpid()}-{path.name}")
+    try:
+        write_new(partial, content)
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+    return True
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """A folder filled out of sight, which appears under its name by one rename."""
+    partial = path.with_name(f"{_PARTIAL}{os.getpid()}-{path.name}")
+    shutil.rmtree(partial, ignore_errors=True)
+    make_folder(partial)
+    try:
+        yield partial
+        if path.exists():  # left by a run that was killed before it wrote the document
+            shutil.rmtree(path)
+        partial.rename(path)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+
+
+def sweep(folder: Path) -> None:
+    """Remove what killed writers left behind; only ever called with the lock held."""
+    for path in folder.glob(f"*/{_PARTIAL}*"):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+    for path in folder.glob(f"{_PARTIAL}*"):
+        path.unlink(missing_ok=True)
+
+
+@contextmanager
+def writing(lock: Path, what: str) -> Iterator[None]:
+    """Hold the archive's lock; the kernel lets go of it however this process ends (NFR-02)."""
+    make_folder(lock.parent)
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        if fcntl is not None:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise Locked(_owner(lock)) from None
+        owner = json.dumps({"pid": os.getpid(), "verb": what, "since": round(time.time())})
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, owner.encode(), 0)
+        yield
+        os.ftruncate(descriptor, 0)
+    finally:
+        os.close(descriptor)
+
+
+def _owner(lock: Path) -> str:
+    try:
+        owner = json.loads(lock.read_text())
+        minutes = max(0, round((time.time() - owner["since"]) / 60))
+        who = f"`minutebook {owner['verb']}` (process {owner['pid']}, {minutes} min ago)"
+    except (OSError, ValueError, KeyError, TypeError):
+        who = "another minutebook"
+    return f"The archive is being written by {who}. Try again when it is done."
