@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from minutebook.archive.layout import Layout
 from minutebook.archive.roster import load_roster
 from minutebook.config import Settings
 from minutebook.model import Roster
@@ -16,7 +17,8 @@ class House:
 
     library: Library
     roster: Roster
+    layout: Layout
 
 
 def open_house(settings: Settings) -> House:
-    return House(Library(settings.roots), load_roster(settings.archive))
+    return House(Library(settings.roots), load_roster(settings.archive), Layout(settings.archive))

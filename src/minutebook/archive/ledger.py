@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -52,20 +53,35 @@ class Entry(msgspec.Struct, omit_defaults=True):
         )
 
 
-class _File(msgspec.Struct):
-    version: int
-    sessions: dict[str, Entry]
+class _Source(Protocol):
+    @property
+    def path(self) -> Path: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def mtime(self) -> float: ...
 
 
-def load_ledger(layout: Layout) -> dict[str, Entry]:
+class Ledger(msgspec.Struct):
+    version: int = VERSION
+    sessions: dict[str, Entry] = msgspec.field(default_factory=dict)
+    unusable: dict[str, tuple[int, float]] = msgspec.field(default_factory=dict)
+    """Sources that turned out to be no transcripts, with size and time when they were read."""
+
+    def is_unusable(self, source: _Source) -> bool:
+        return self.unusable.get(str(source.path)) == (source.size, source.mtime)
+
+
+def load_ledger(layout: Layout) -> Ledger:
     """Entries by session id, of all documents there are; those it misses are read."""
-    known: dict[str, Entry] = {}
+    ledger = Ledger()
     try:
-        file = msgspec.json.decode(layout.ledger.read_bytes(), type=_File)
-        if file.version == VERSION:
-            known = file.sessions
+        ledger = msgspec.json.decode(layout.ledger.read_bytes(), type=Ledger)
+        if ledger.version != VERSION:
+            ledger = Ledger()
     except (OSError, msgspec.DecodeError):
         pass  # not there yet, or not ours: it is made again
+    known = ledger.sessions
     present = {path: path.stat().st_size for path in layout.documents()}
     found = {
         session_id: entry
@@ -77,12 +93,14 @@ def load_ledger(layout: Layout) -> dict[str, Entry]:
         header = peek(path)
         if header is not None:
             found[header.session_id] = Entry.of(header)
-    return found
+    return Ledger(VERSION, found, ledger.unusable)
 
 
-def save_ledger(layout: Layout, entries: dict[str, Entry]) -> None:
-    file = _File(VERSION, dict(sorted(entries.items())))
-    write_atomically(layout.ledger, msgspec.json.format(msgspec.json.encode(file), indent=1))
+def save_ledger(layout: Layout, ledger: Ledger) -> None:
+    ordered = Ledger(
+        VERSION, dict(sorted(ledger.sessions.items())), dict(sorted(ledger.unusable.items()))
+    )
+    write_atomically(layout.ledger, msgspec.json.format(msgspec.json.encode(ordered), indent=1))
 
 
 def peek(document: Path) -> Header | None:

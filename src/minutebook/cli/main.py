@@ -16,6 +16,13 @@ VERBS = {
     "sessions": "List your sessions, newest first.",
     "show": "Read a session, or some rounds of it.",
     "doctor": "Say what the transcripts look like, and which will be deleted.",
+    "inscribe": "Write sessions down: documents, rounds, databases, indexes.",
+    "append": "Add what is new to inscribed sessions; safe while they are running.",
+    "status": "Say what is inscribed, what has grown, and what is about to be deleted.",
+    "check": "Compare inscriptions with their sources, and prove the way back.",
+    "export-claude": "Write an inscribed session as a transcript that `claude --resume` accepts.",
+    "tag": "Say which engagement rounds belong to.",
+    "rebuild": "Make databases and indexes again from the documents.",
     "demo": "Try minutebook on example sessions.",
 }
 
@@ -29,7 +36,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
         if name not in VERBS:
             return None
-        command: click.Command = import_module(f"minutebook.cli.{name}").command
+        command: click.Command = import_module(f"minutebook.cli.{name.replace('-', '_')}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

@@ -12,7 +12,7 @@ from minutebook.archive.database import Broken, open_database, put_rows, tag_row
 from minutebook.archive.indexes import write_indexes
 from minutebook.archive.inscription import Published, header_of, publish
 from minutebook.archive.layout import Layout, agent_id_of
-from minutebook.archive.ledger import Entry, fingerprint, load_ledger, save_ledger
+from minutebook.archive.ledger import Entry, Ledger, fingerprint, load_ledger, save_ledger
 from minutebook.archive.rounds import RoundRow
 from minutebook.archive.store import make_folder, sweep, writing
 from minutebook.archive.tags import read_tags
@@ -33,7 +33,7 @@ class Inscribed(msgspec.Struct, frozen=True):
 
     transcript: Transcript
     outcome: str
-    """``new``, ``grown``, ``unchanged``, ``waiting``, ``empty`` or ``failed``."""
+    """``new``, ``grown``, ``unchanged``, ``waiting``, ``empty``, ``unusable`` or ``failed``."""
     rounds_added: int = 0
     waiting: int = 0
     late: int = 0
@@ -55,6 +55,7 @@ class _Done(msgspec.Struct, frozen=True):
     waiting: int = 0
     head: str = ""
     problem: str | None = None
+    foreign: str | None = None
 
 
 def is_live(transcript: Transcript, now: float | None = None) -> bool:
@@ -79,11 +80,11 @@ def inscribe(
         make_folder(layout.sessions)
         sweep(layout.sessions)
         ledger = load_ledger(layout)
-        stale = [t for t in transcripts if not _is_current(ledger.get(t.session_id), t, ended)]
+        stale = [t for t in transcripts if not _is_current(ledger, t, ended)]
         skipped = {t.path for t in transcripts} - {t.path for t in stale}
 
         def work(transcript: Transcript) -> _Done:
-            entry = ledger.get(transcript.session_id)
+            entry = ledger.sessions.get(transcript.session_id)
             live = not ended and is_live(transcript)
             return _inscribe_one(layout, roster, transcript, entry, live)
 
@@ -95,18 +96,25 @@ def inscribe(
             done[str(transcript.path)] = _outcome(transcript, result)
             if result.published is not None:
                 rows += result.published.rows
-                ledger[transcript.session_id] = _entry(transcript, result)
+                ledger.sessions[transcript.session_id] = _entry(transcript, result)
+            elif result.foreign is not None:
+                ledger.unusable[str(transcript.path)] = (transcript.size, transcript.mtime)
         if stale or not layout.database.exists():
             _index(layout, ledger, rows)
         sessions = [
-            Inscribed(t, "unchanged") if t.path in skipped else done[str(t.path)]
+            Inscribed(t, "unusable" if ledger.is_unusable(t) else "unchanged")
+            if t.path in skipped
+            else done[str(t.path)]
             for t in transcripts
         ]
         return InscribeReport(sessions)
 
 
-def _is_current(entry: Entry | None, transcript: Transcript, ended: bool) -> bool:
+def _is_current(ledger: Ledger, transcript: Transcript, ended: bool) -> bool:
     """Whether the source is as it was when it was last read; answered without reading it."""
+    if ledger.is_unusable(transcript):
+        return True
+    entry = ledger.sessions.get(transcript.session_id)
     if entry is None or entry.source != str(transcript.path):
         return False
     if (entry.size, entry.mtime) != (transcript.size, transcript.mtime):
@@ -122,7 +130,7 @@ def _inscribe_one(
         reading = open_transcript(transcript)
         rounds = list(reading.rounds())
         if reading.report.foreign:
-            return _Done(problem=reading.report.foreign)
+            return _Done(foreign=reading.report.foreign)
         published = rounds[: reading.closed] if live else rounds
         waiting = len(rounds) - len(published)
         if not published:
@@ -143,6 +151,8 @@ def _outcome(transcript: Transcript, result: _Done) -> Inscribed:
     published = result.published
     if result.problem is not None:
         return Inscribed(transcript, "failed", problem=result.problem)
+    if result.foreign is not None:
+        return Inscribed(transcript, "unusable", problem=result.foreign)
     if published is None:
         return Inscribed(
             transcript, "waiting" if result.waiting else "empty", waiting=result.waiting
@@ -167,7 +177,7 @@ def _entry(transcript: Transcript, result: _Done) -> Entry:
     return entry
 
 
-def _index(layout: Layout, ledger: dict[str, Entry], new: list[RoundRow]) -> None:
+def _index(layout: Layout, ledger: Ledger, new: list[RoundRow]) -> None:
     """The cross-session database, the ledger and the index files, in that order."""
     try:
         if not layout.database.exists():
@@ -182,4 +192,4 @@ def _index(layout: Layout, ledger: dict[str, Entry], new: list[RoundRow]) -> Non
     except Broken:
         rebuild_sessions_database(layout)
     save_ledger(layout, ledger)
-    write_indexes(layout, ledger.values())
+    write_indexes(layout, ledger.sessions.values())

@@ -68,11 +68,12 @@ def rebuild(layout: Layout) -> Rebuilt:
             sessions += 1
             restored += made
             every += rows
-            entry = ledger.setdefault(inscription.header.session_id, Entry.of(inscription.header))
+            header = inscription.header
+            entry = ledger.sessions.setdefault(header.session_id, Entry.of(header))
             entry.rounds = len(rows)
         _write_sessions_database(layout, every)
         save_ledger(layout, ledger)
-        write_indexes(layout, ledger.values())
+        write_indexes(layout, ledger.sessions.values())
         return Rebuilt(sessions, len(every), restored, problems)
 
 

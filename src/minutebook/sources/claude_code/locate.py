@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -17,6 +18,7 @@ from minutebook.sources.jsonl import LineReader
 _HELPERS = ("acompact-", "aprompt_suggestion-", "aside_question-")
 WARMUP = "Warmup"
 SOURCE = "claude-code"
+_LONGEST_NAME = 200
 
 
 class AgentFile(msgspec.Struct, frozen=True):
@@ -34,6 +36,8 @@ class _Meta(msgspec.Struct):
     agentType: str | None = None
     description: str | None = None
     toolUseId: str | None = None
+    helper: bool = False
+    """Only in exports: what else told a helper is not always in its file."""
 
 
 def default_root() -> Path:
@@ -95,6 +99,28 @@ def _transcript(path: Path, stat: os.stat_result, root: Path | None) -> Transcri
     # A file name need not be UTF-8; what is shown and written must be.
     session_id = path.stem.encode("utf-8", "replace").decode()
     return Transcript(path, SOURCE, session_id, stat.st_size, stat.st_mtime, root)
+
+
+def encoded_folder(cwd: str) -> str:
+    """The folder under ``projects`` for a working directory, as the CLI makes it.
+
+    Past 200 characters the name is cut, and a hash of the whole path makes it unique again:
+    Java's string hash over UTF-16 units, in base 36.
+    """
+    path = os.path.realpath(cwd) if os.path.isabs(cwd) else cwd  # noqa: PTH117 - a string
+    name = re.sub(r"[^a-zA-Z0-9]", "-", path)
+    if len(name) <= _LONGEST_NAME:
+        return name
+    hashed = 0
+    units = path.encode("utf-16-le")
+    for at in range(0, len(units), 2):
+        hashed = (hashed * 31 + units[at] + (units[at + 1] << 8)) & 0xFFFFFFFF
+    hashed = abs(hashed - (1 << 32) if hashed >= 1 << 31 else hashed)
+    digits = ""
+    while hashed:
+        hashed, digit = divmod(hashed, 36)
+        digits = "0123456789abcdefghijklmnopqrstuvwxyz"[digit] + digits
+    return f"{name[:_LONGEST_NAME]}-{digits or '0'}"
 
 
 # ------------------------------------------------------------ beside a session
@@ -160,7 +186,7 @@ def _agent_file(path: Path) -> AgentFile:
     first = _first_record(path)
     # A warm-up leaves a prompt "Warmup", or, split over two sessions, a reply to none.
     warm_up = first is not None and (first.type == "assistant" or _prompt(first) == WARMUP)
-    helper = id.startswith(_HELPERS) or warm_up
+    helper = id.startswith(_HELPERS) or warm_up or meta.helper
     return AgentFile(path, id, helper, meta.toolUseId, meta.agentType, meta.description)
 
 

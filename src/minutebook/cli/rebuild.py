@@ -1,0 +1,32 @@
+"""``minutebook rebuild``."""
+
+from __future__ import annotations
+
+import click
+
+from minutebook.cli import terminal
+from minutebook.cli.json_output import print_json
+from minutebook.cli.options import archive_option, json_option
+from minutebook.compose import open_house
+from minutebook.config import settings
+from minutebook.verbs.rebuild import rebuild
+
+
+@click.command("rebuild")
+@archive_option
+@json_option
+def command(archive: str | None, as_json: bool) -> None:
+    """Make databases, indexes and missing round files again from the documents."""
+    house = open_house(settings([], archive))
+    rebuilt = rebuild(house.layout)
+    if as_json:
+        print_json(rebuilt=rebuilt)
+    else:
+        sessions = terminal.plural(rebuilt.sessions, "session")
+        terminal.say(f"{sessions}, {terminal.plural(rebuilt.rounds, 'round')} indexed again.")
+        if rebuilt.restored:
+            terminal.say(f"{terminal.plural(rebuilt.restored, 'missing round file')} restored.")
+        for problem in rebuilt.problems:
+            terminal.note(terminal.one_line(problem))
+    if rebuilt.problems:
+        raise click.exceptions.Exit(1)

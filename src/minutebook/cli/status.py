@@ -1,0 +1,52 @@
+"""``minutebook status``."""
+
+from __future__ import annotations
+
+import click
+
+from minutebook.cli import terminal
+from minutebook.cli.json_output import print_json
+from minutebook.cli.options import house_options, json_option
+from minutebook.compose import open_house
+from minutebook.config import settings
+from minutebook.sources.base import Transcript
+from minutebook.verbs.doctor import SOON_DAYS
+from minutebook.verbs.status import status
+
+_MOST = 8
+
+
+@click.command("status")
+@house_options
+@json_option
+def command(roots: tuple[str, ...], archive: str | None, as_json: bool) -> None:
+    """Say what is inscribed, what has grown, what waits, and what is about to be deleted."""
+    house = open_house(settings(roots, archive))
+    found = status(house.layout, house.library)
+    if as_json:
+        print_json(status=found)
+        return
+    terminal.say(f"Archive: {found.archive}")
+    orphaned = f", {found.orphaned:,} of them without their source" if found.orphaned else ""
+    terminal.say(f"{terminal.plural(found.inscribed, 'session')} inscribed{orphaned}.")
+    _list("has grown", "have grown", found.grown)
+    _list("is over and not inscribed", "are over and not inscribed", found.ended)
+    _list("may still be running", "may still be running", found.live)
+    threatened = sum(item.overdue + item.soon for item in found.clean_ups)
+    if threatened:
+        count = terminal.plural(threatened, "transcript")
+        line = f"Claude Code will delete {count} within {SOON_DAYS} days."
+        terminal.say(click.style(line, fg="yellow"))
+    if found.grown or found.ended:
+        terminal.say("`minutebook inscribe --all` writes them down.")
+
+
+def _list(one: str, many: str, transcripts: list[Transcript]) -> None:
+    if not transcripts:
+        return
+    terminal.say(terminal.plural(len(transcripts), f"session {one}", f"sessions {many}") + ":")
+    for transcript in transcripts[:_MOST]:
+        name = terminal.one_line(transcript.session_id)[:36]
+        terminal.say(terminal.quiet(f"  {name}  {terminal.size(transcript.size)}"))
+    if len(transcripts) > _MOST:
+        terminal.say(terminal.quiet(f"  … and {len(transcripts) - _MOST} more"))

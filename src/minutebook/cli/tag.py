@@ -1,0 +1,35 @@
+"""``minutebook tag``."""
+
+from __future__ import annotations
+
+import click
+
+from minutebook.cli import terminal
+from minutebook.cli.json_output import print_json
+from minutebook.cli.options import archive_option, json_option
+from minutebook.compose import open_house
+from minutebook.config import settings
+from minutebook.verbs.tag import tag
+
+
+@click.command("tag")
+@click.argument("session")
+@click.argument("rounds")
+@click.argument("engagement_id")
+@archive_option
+@json_option
+def command(
+    session: str, rounds: str, engagement_id: str, archive: str | None, as_json: bool
+) -> None:
+    """Say which engagement rounds belong to.
+
+    ROUNDS is 3, 3-7 or all; the engagement '-' takes a tag off. Only the index changes.
+    """
+    house = open_house(settings([], archive))
+    tagged = tag(house.layout, session, rounds, engagement_id)
+    if as_json:
+        print_json(tagged=tagged)
+        return
+    count = terminal.plural(tagged.rounds, "round")
+    what = terminal.one_line(tagged.engagement_id or "no engagement")
+    terminal.say(f"{count} of {tagged.session_id[:8]} tagged with {what}.")

@@ -1,0 +1,329 @@
+"""What an export keeps of its source: facts of both files, counted the same way (OPS-14).
+
+Written against the raw JSON, not against our own reader: a check that used the reader twice
+could not see what the reader loses.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from minutebook.sources.claude_code import known
+from minutebook.sources.claude_code.records import Unreadable, rescue
+
+Json = dict[str, Any]
+
+MATTERS = (
+    "user text",
+    "assistant text",
+    "thinking",
+    "tool call",
+    "tool result",
+    "picture",
+    "notice",
+    "attachment",
+    "message id",
+    "timestamp",
+    "reply id",
+    "model",
+    "stop reason",
+    "usage",
+    "turn duration",
+    "title",
+)
+"""Facts whose loss makes a check fail. docs/fidelity.md says why each matters."""
+
+FIELDS: dict[str, tuple[str, str]] = {
+    "parentUuid": ("transformed", "a linear chain: forks of parallel calls lose calls on resume"),
+    "uuid": ("transformed", "a message keeps its first; further lines of it get derived ones"),
+    "timestamp": (
+        "transformed",
+        "a message and each call and result keep theirs; text lines of one message share it",
+    ),
+    "message": ("kept", "compared block by block above"),
+    "type": ("kept", ""),
+    "sessionId": ("transformed", "the session's own on every record"),
+    "cwd": ("transformed", "that of the round's first record on all its records"),
+    "gitBranch": ("transformed", "that of the round's first record on all its records"),
+    "version": ("transformed", "the first version on all records"),
+    "isSidechain": ("kept", "sidechains become files of their own"),
+    "isMeta": ("kept", "as the kind of the notice"),
+    "isCompactSummary": ("kept", "as the kind of the notice"),
+    "isVisibleInTranscriptOnly": ("kept", "written with every compaction summary"),
+    "entrypoint": ("transformed", "always cli: sessions of the SDK are hidden from the picker"),
+    "userType": ("kept", "always external"),
+    "subtype": ("kept", "of notices and durations"),
+    "content": ("kept", "of notices"),
+    "durationMs": ("kept", "a round's durations are added up"),
+    "attachment": ("kept", "those that are context; bookkeeping is left behind"),
+    "agentId": ("kept", "of subagent files"),
+    "toolUseResult": (
+        "left behind",
+        "the interface's copy of a tool result; only a subagent's id is kept",
+    ),
+    "requestId": ("left behind", "the provider's own number, of no use to anybody else"),
+    "slug": ("left behind", "a random name for plan files"),
+    "sourceToolAssistantUUID": ("left behind", "says what tool_use_id says"),
+    "sourceToolUseID": ("left behind", "says what tool_use_id says"),
+    "promptId": ("left behind", "groups records of a round, as rounds do"),
+    "permissionMode": ("left behind", "state of the interface"),
+    "todos": ("left behind", "state of the interface; the calls that changed it are kept"),
+    "thinkingMetadata": ("left behind", "a setting of the interface"),
+    "isApiErrorMessage": ("left behind", "the text says so"),
+}
+"""Top-level fields of records, and what becomes of each; any other is left behind."""
+
+
+def records_of(lines: Iterable[bytes]) -> Iterator[Json]:
+    """Every object in a transcript's lines that can be read at all."""
+    for line in lines:
+        if not line.strip():
+            continue
+        try:
+            for raw, _ in rescue(line):
+                yield raw
+        except Unreadable:
+            continue
+
+
+class Facts:
+    """What a transcript says, as counters of comparable values."""
+
+    def __init__(self, lines: Iterable[bytes]) -> None:
+        self.counts: dict[str, Counter[str]] = {name: Counter() for name in MATTERS}
+        self.fields: Counter[str] = Counter()
+        self.queued: Counter[str] = Counter()
+        self._seen: set[str] = set()
+        self._replies: dict[str, Json] = {}
+        self._duration = 0
+        self._title: tuple[int, str] = (0, "")
+        for record in records_of(lines):
+            self._record(record)
+        self._finish()
+
+    def _add(self, name: str, *values: Any) -> None:
+        self.counts[name]["\x1f".join(_plain(value) for value in values)] += 1
+
+    def _record(self, record: Json) -> None:
+        kind = record.get("type")
+        self.fields.update(f"{kind}.{field}" for field in record)
+        if record.get("isSidechain"):
+            return
+        uuid = record.get("uuid")
+        carried = record.get("minutebook")
+        if isinstance(uuid, str) and (kind in ("user", "assistant") or _is_queued(record)):
+            if uuid in self._seen:
+                return
+            self._seen.add(uuid)
+        if isinstance(carried, dict):
+            if isinstance(carried.get("message"), dict):
+                self._carried(carried["message"])
+        elif kind == "user":
+            self._user(record)
+        elif kind == "assistant":
+            self._assistant(record)
+        elif kind == "system":
+            self._system(record)
+        elif kind == "attachment":
+            self._attachment(record)
+        elif kind in ("custom-title", "ai-title"):
+            title = record.get("customTitle") or record.get("aiTitle")
+            rank = 2 if kind == "custom-title" else 1
+            if isinstance(title, str) and rank >= self._title[0]:
+                self._title = (rank, title)
+        elif kind == "queue-operation" and isinstance(record.get("content"), str):
+            self.queued[record["content"].strip()] += 1
+
+    def _identity(self, record: Json) -> None:
+        if isinstance(record.get("uuid"), str):
+            self._add("message id", record["uuid"])
+        if isinstance(record.get("timestamp"), str):
+            self._add("timestamp", record["timestamp"])
+
+    def _user(self, record: Json) -> None:
+        words = False
+        for block in _blocks(record):
+            kind = block.get("type")
+            if kind == "tool_result":
+                self._result(block.get("tool_use_id"), block.get("content"), block.get("is_error"))
+            else:
+                words = True
+                self._spoken("user text", block)
+        if words:
+            self._identity(record)
+
+    def _spoken(self, name: str, block: Json) -> None:
+        if block.get("type") == "text":
+            self._add(name, block.get("text"))
+        elif block.get("type") in ("image", "document"):
+            source = block.get("source")
+            data = source.get("data") or source.get("url") if isinstance(source, dict) else None
+            self._add("picture", data)
+
+    def _assistant(self, record: Json) -> None:
+        message = record.get("message")
+        message = message if isinstance(message, dict) else {"content": message}
+        id = message.get("id")
+        reply = self._replies.get(id) if isinstance(id, str) else None
+        if reply is None:
+            self._identity(record)
+            reply = {"usage": (), "model": message.get("model")}
+            self._replies[id if isinstance(id, str) else f"\0{len(self._replies)}"] = reply
+        reply["stop"] = message.get("stop_reason") or reply.get("stop")
+        reply["usage"] = max(reply["usage"], _usage(message.get("usage")), key=sum)
+        for block in _blocks(record):
+            kind = block.get("type")
+            if kind == "thinking":
+                self._add("thinking", block.get("thinking"), block.get("signature"))
+            elif kind == "redacted_thinking":
+                self._add("thinking", "", block.get("data"))
+            elif kind == "tool_use":
+                self._add("tool call", block.get("id"), block.get("name"), block.get("input"))
+            else:
+                self._spoken("assistant text", block)
+
+    def _result(self, id: Any, content: Any, error: Any) -> None:
+        if isinstance(content, list) and all(isinstance(part, dict) for part in content):
+            for part in content:
+                self._spoken("tool result", part)
+        if isinstance(content, str) and content.startswith("<persisted-output>"):
+            content = "(spilled)"
+        self._add("tool result", id, content or "", bool(error))
+
+    def _system(self, record: Json) -> None:
+        subtype, content = record.get("subtype"), record.get("content")
+        duration = record.get("durationMs")
+        if subtype == "turn_duration" and isinstance(duration, int | float):
+            self._duration += round(duration)
+        elif isinstance(content, str) and (subtype in known.SYSTEM_NOTICES or not subtype):
+            self._add("notice", content)
+            self._identity(record)
+
+    def _attachment(self, record: Json) -> None:
+        data = record.get("attachment")
+        if not isinstance(data, dict):
+            return
+        if _is_queued(record):
+            self._identity(record)
+            prompt = data.get("prompt")
+            for block in (
+                [{"type": "text", "text": prompt}] if isinstance(prompt, str) else prompt or []
+            ):
+                self._spoken("user text", block)
+        elif data.get("type") not in known.ATTACHMENT_BOOKKEEPING:
+            self._add("attachment", data)
+            self._identity(record)
+
+    def _carried(self, message: Json) -> None:
+        """A message as it was before the export."""
+        self._identity({"uuid": message.get("id"), "timestamp": message.get("at")})
+        name = "user text" if message["role"] == "user" else "assistant text"
+        if name == "assistant text":
+            usage = message.get("usage") or {}
+            counts = tuple(
+                usage.get(k, 0) for k in ("input", "output", "cache_read", "cache_write")
+            )
+            key = message.get("reply_id") or f"\0{len(self._replies)}"
+            known_reply = self._replies.get(key)
+            if known_reply is None:
+                known_reply = self._replies[key] = {"usage": (), "model": message.get("model")}
+            known_reply["usage"] = _sum(known_reply["usage"], counts if usage else ())
+            known_reply["stop"] = message.get("stop") or known_reply.get("stop")
+        for block in message["blocks"]:
+            self._carried_block(name, block)
+
+    def _carried_block(self, name: str, block: Json) -> None:
+        kind = block["type"]
+        if kind in ("text", "notice"):
+            self._add(name, block["text"])
+        elif kind == "thinking":
+            self._add("thinking", block.get("text", ""), block.get("signature"))
+        elif kind == "tool_call":
+            self._add("tool call", block["id"], block["name"], block.get("input"))
+            if block.get("result") is not None:
+                self._carried_result(block["id"], block["result"])
+        elif kind == "stray_result":
+            self._carried_result(block["call_id"], block["result"])
+        elif kind in ("image", "document"):
+            self._add("picture", block.get("data") or block.get("url"))
+        elif kind == "attachment" and block["kind"] in ("image", "document"):
+            self._add("picture", block["data"].get("data"))
+
+    def _carried_result(self, id: Any, result: Json) -> None:
+        content = result.get("content", "")
+        if result.get("spilled"):
+            content = "<persisted-output>"
+        if isinstance(content, list):
+            content = [_api_part(part) for part in content]
+        self._result(id, content, result.get("error"))
+
+    def _finish(self) -> None:
+        for id, reply in self._replies.items():
+            if not id.startswith("\0"):
+                self._add("reply id", id)
+            if reply["model"] is not None:
+                self._add("model", reply["model"])
+            if reply.get("stop"):
+                self._add("stop reason", reply["stop"])
+            if any(reply["usage"]):
+                self._add("usage", list(reply["usage"]))
+        if self._duration:
+            self._add("turn duration", self._duration)
+        if self._title[0]:
+            self._add("title", self._title[1])
+
+
+def _is_queued(record: Json) -> bool:
+    data = record.get("attachment")
+    return isinstance(data, dict) and data.get("type") == "queued_command"
+
+
+def _blocks(record: Json) -> Iterator[Json]:
+    message = record.get("message")
+    content = message.get("content") if isinstance(message, dict) else message
+    for block in content if isinstance(content, list) else [content]:
+        if isinstance(block, str):
+            yield {"type": "text", "text": block}
+        elif isinstance(block, dict):
+            yield block
+
+
+def _usage(value: Any) -> tuple[int, ...]:
+    if not isinstance(value, dict):
+        return ()
+    names = (
+        "input_tokens",
+        "output_tokens",
+        "cache_read_input_tokens",
+        "cache_creation_input_tokens",
+    )
+    counts = (value.get(name) for name in names)
+    return tuple(count if isinstance(count, int) else 0 for count in counts)
+
+
+def _sum(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(a + b for a, b in zip(one, other, strict=True)) if one and other else one or other
+
+
+def _api_part(part: Json) -> Json:
+    if part["type"] in ("image", "document"):
+        source = {"data": part.get("data"), "media_type": part.get("media_type"), "type": "base64"}
+        return {"type": part["type"], "source": source}
+    return part["data"] if part["type"] == "unknown" else part
+
+
+def _plain(value: Any) -> str:
+    """A value as short text that compares like it."""
+    if value is None:
+        return ""
+    text = (
+        value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
+    )
+    if len(text) > 200:
+        digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+        text = f"{text[:120]}… ({len(text)} characters, {digest})"
+    return text
