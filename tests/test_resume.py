@@ -1,0 +1,151 @@
+"""The real CLI resumes what we export, and sends the whole conversation (OPS-13).
+
+Needs ``CLAUDE_BIN`` (``make resume`` installs the CLI into a scratch folder) and the corpus.
+The CLI talks to a loopback stub; nothing leaves the machine.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from minutebook.archive.layout import Layout
+from minutebook.model import Roster
+from minutebook.sources.library import Library
+from minutebook.verbs.export import export_claude
+from minutebook.verbs.inscribe import inscribe
+from tests.conftest import CORPUS, corpus_files, needs_corpus, short
+
+BIN = os.environ.get("CLAUDE_BIN", "")
+pytestmark = [
+    needs_corpus,
+    pytest.mark.claude,
+    pytest.mark.skipif(not BIN, reason="needs the real CLI: set CLAUDE_BIN, or `make resume`"),
+]
+
+SESSIONS = [
+    path
+    for path in [
+        *sorted(corpus_files("claude/projects/*/*.jsonl"), key=lambda p: p.stat().st_size)[8:34],
+        *corpus_files("cli-versions/*/projects/*/*.jsonl"),
+    ]
+    if not path.name.startswith("agent-") and path.stat().st_size
+]
+
+
+@pytest.fixture(scope="module")
+def tools() -> ModuleType:
+    """``shared/tools/resume_check.py``: the stub, the way to call the CLI, and `norm`."""
+    path = CORPUS.parent / "tools" / "resume_check.py"
+    spec = importlib.util.spec_from_file_location("resume_check", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["resume_check"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+# What the CLI rewrites when it loads a transcript, and what it puts behind an unfinished end.
+REWORDED = ("<task-notification>", "[Request interrupted", "<system-reminder>")
+REFERENCES_REMOVED = [
+    {"type": "text", "text": "[Tool references removed - tool search not enabled]"}
+]
+ADDED = ("No response requested.", "Continue from where you left off.")
+
+
+def api_messages(path: Path) -> list[dict[str, Any]]:
+    """What the export holds for the API, from the last compaction on."""
+    messages: list[dict[str, Any]] = []
+    for line in path.read_text("utf-8").split("\n"):
+        record = json.loads(line) if line else {}
+        if record.get("parentUuid", "") is None:
+            messages = []  # the CLI sends what follows the last cut
+        if record.get("subtype") == "local_command":  # sent as if the user had said it
+            content = [{"type": "text", "text": record["content"]}]
+            messages.append({"role": "user", "content": content, "id": None})
+        if record.get("type") not in ("user", "assistant"):
+            continue
+        message = record["message"]
+        content = message["content"]
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
+        key = message.get("id")
+        if messages and key is not None and messages[-1].get("id") == key:
+            messages[-1]["content"] += blocks
+        else:
+            messages.append({"role": message["role"], "content": blocks, "id": key})
+    return messages
+
+
+def comparable(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without what the CLI itself adds, drops or rewords on every resume."""
+    out: list[dict[str, Any]] = []
+    answered = {
+        block["tool_use_id"]
+        for message in messages
+        for block in message["content"]
+        if block["type"] == "tool_result"
+    }
+    for message in messages:
+        blocks = []
+        for block in message["content"]:
+            if block["type"] == "text":
+                words = block["text"].strip()
+                if not words or words.startswith(REWORDED) or words in ADDED:
+                    continue
+                block = {"type": "text", "text": words}
+            elif block["type"] == "tool_use":
+                if block["id"] not in answered:
+                    continue  # the CLI drops a call that was never answered
+                block = {**block, "input": block["input"] or {}}
+            elif block["type"] == "tool_result" and isinstance(block.get("content"), str):
+                block = {**block, "content": block["content"].strip()}
+            elif block["type"] == "tool_result" and "tool_reference" in str(block):
+                block = {**block, "content": REFERENCES_REMOVED}  # no tool search here
+            blocks.append(block)
+        if blocks and out and out[-1]["role"] == message["role"]:
+            out[-1]["content"] += blocks
+        elif blocks:
+            out.append({"role": message["role"], "content": blocks})
+    return out
+
+
+@pytest.mark.parametrize("source", SESSIONS, ids=short)
+def test_the_real_cli_gets_the_whole_conversation(
+    source: Path, tmp_path: Path, tools: ModuleType
+) -> None:
+    """OPS-13: inscribed, exported, resumed: every message reaches the model."""
+    layout = Layout(tmp_path / "archive")
+    (transcript,) = Library([source]).transcripts
+    report = inscribe(layout, Roster(), [transcript], ended=True)
+    if report.sessions[0].outcome != "new":
+        pytest.skip(f"nothing to resume: {report.sessions[0].outcome}")
+    home = (tmp_path / "home").resolve()
+    cwd = home / "proj"
+    cwd.mkdir(parents=True)
+    (document,) = layout.documents()
+    exported = export_claude(document, root=home / ".claude", cwd=str(cwd))
+    expected = comparable(tools.norm(api_messages(exported.path)))
+    before = exported.path.read_bytes()
+    with tools.Stub() as stub:
+        ran = tools.claude(
+            str(home), str(cwd), stub.port, "-p", "--resume", exported.session_id,
+            "--no-session-persistence", "NEXT-PROMPT",
+        )  # fmt: skip
+        assert ran.returncode == 0, ran.stderr
+        assert "Resume transcript" not in ran.stderr  # the CLI names broken chains there
+        got = comparable(tools.norm(stub.last()["messages"]))
+    assert got[-1]["content"].pop()["text"] == "NEXT-PROMPT"
+    if not got[-1]["content"]:
+        got.pop()
+    assert exported.path.read_bytes() == before
+    assert [m["role"] for m in got] == [m["role"] for m in expected]
+    for sent, held in zip(got, expected, strict=True):
+        assert sent["content"] == held["content"]
