@@ -1,0 +1,249 @@
+"""The document: readable, and exactly reversible."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from minutebook.archive.blocks import Malformed
+from minutebook.archive.header import Header, read_header, summary_line, write_header
+from minutebook.archive.markdown import read_rounds, write_body
+from minutebook.archive.media import MediaStore
+from minutebook.archive.notation import decode, encode, parse_carrier
+from minutebook.model import Image, Message, Round, Text, Thinking, ToolCall, ToolResult
+from tests.archive.strategies import PITFALLS, rounds, texts
+
+
+def there_and_back(given: list[Round]) -> list[Round]:
+    media = MediaStore("session")
+    return list(read_rounds(write_body(given, media), media))
+
+
+@settings(max_examples=600, deadline=None)
+@given(rounds())
+def test_any_rounds_parse_back_equal(given: list[Round]) -> None:
+    """INS-15: whatever is in a message, the document gives it back exactly."""
+    assert there_and_back(given) == given
+
+
+@pytest.mark.parametrize(
+    "text", [*PITFALLS, *("\n".join((a, "", b)) for a in PITFALLS for b in PITFALLS)]
+)
+def test_every_pitfall_in_every_place(text: str) -> None:
+    """INS-15: separators, headings, folds, fences, frontmatter, CRLF, control characters."""
+    result = ToolResult(text, at="2026-03-01T10:00:01Z")
+    blocks = (Text(text), Thinking(text, "s"), ToolCall("t", "Bash", {"command": text}, result))
+    message = Message("assistant", blocks, "id", "2026-03-01T10:00:00Z")
+    round = Round(1, (Message("user", (Text(text),), "u"), message))
+    assert there_and_back([round]) == [round]
+
+
+@settings(max_examples=300, deadline=None)
+@given(rounds())
+def test_no_control_character_reaches_the_file(given: list[Round]) -> None:
+    """A document can be shown with `cat`: nothing in it is obeyed by a terminal."""
+    body = write_body(given, MediaStore())
+    assert not re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", body)
+
+
+@given(texts)
+def test_control_characters_are_encoded_reversibly(text: str) -> None:
+    """INS-15: numeric entities, and literal ones protected."""
+    assert decode(encode(text)) == text
+
+
+def simple() -> Round:
+    user = Message("user", (Text("What *is* this?"),), "u1", "2026-03-01T10:00:00Z")
+    call = ToolCall("t1", "Bash", {"command": "ls"}, ToolResult("a\n```\nb", error=True))
+    said = (Text("Looking."), call, Text("Done."))
+    return Round(1, (user, Message("assistant", said, "a1", "2026-03-01T10:00:05Z")), tool_count=1)
+
+
+def test_a_document_reads_like_one() -> None:
+    """INS-11 … INS-14: headings, plain Markdown, folded calls, separators, none at the end."""
+    body = write_body([simple()], MediaStore())
+    assert body.split("\n") == [
+        "",
+        "---",
+        "",
+        "### 2026-03-01T10:00:00Z · user",
+        "",
+        '<!-- message {"round":{"number":1,"tool_count":1},"id":"u1"} -->',
+        "",
+        "What *is* this?",
+        "",
+        "---",
+        "",
+        "### 2026-03-01T10:00:05Z · assistant",
+        "",
+        '<!-- message {"id":"a1"} -->',
+        "",
+        "Looking.",
+        "",
+        "<details><summary>Tool: Bash</summary>",
+        "",
+        '<!-- call {"id":"t1","name":"Bash"} -->',
+        "",
+        "**Input**",
+        "",
+        "```json",
+        "{",
+        '  "command": "ls"',
+        "}",
+        "```",
+        "",
+        "**Output (error)**",
+        "",
+        '<!-- output {"error":true} -->',
+        "",
+        "````",
+        "a",
+        "```",
+        "b",
+        "````",
+        "",
+        "</details>",
+        "",
+        "Done.",
+        "",
+    ]
+
+
+def test_carriers_are_invisible_and_whole() -> None:
+    """INS-17: what the way back needs travels in HTML comments that cannot end early."""
+    round = Round(1, (Message("user", (Text("x"),), "a --> b <!-- c"),))
+    body = write_body([round], MediaStore())
+    (line,) = [line for line in body.split("\n") if line.startswith("<!-- message")]
+    assert line.count("-->") == 1
+    found = parse_carrier(line)
+    assert found is not None
+    assert found[1]["id"] == "a --> b <!-- c"
+
+
+def test_pictures_are_files_named_by_their_hash() -> None:
+    """INS-16: out of the text, and back; the same picture twice is one file."""
+    media = MediaStore("session")
+    picture = Image("image/png", "iVBORw0KGgo=")
+    round = Round(1, (Message("user", (picture, picture), "u"),))
+    body = write_body([round], media)
+    (name,) = media.kept
+    assert name.endswith(".png")
+    assert f"![image](session/media/{name})" in body
+    assert "iVBORw0KGgo=" not in body
+    again = MediaStore("session", media.kept.__getitem__)
+    assert list(read_rounds(body, again)) == [round]
+
+
+def test_same_rounds_same_bytes() -> None:
+    """INS-18."""
+    assert write_body([simple()], MediaStore()) == write_body([simple()], MediaStore())
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda body: body.replace("<!-- message", "<!-- massage", 1),
+        lambda body: body.replace("</details>", "", 1),
+        lambda body: body.replace("````", "`", 1),
+        lambda body: body.replace('<!-- call {"id"', "<!-- call {id", 1),
+    ],
+)
+def test_damage_is_said_not_guessed(damage: object) -> None:
+    """A document edited into something else is malformed; nothing is made up."""
+    body = write_body([simple()], MediaStore())
+    with pytest.raises(Malformed):
+        list(read_rounds(damage(body), MediaStore()))  # type: ignore[operator]
+
+
+# ------------------------------------------------------------ header
+
+
+def header(**fields: object) -> Header:
+    return Header(session_id="s", agent_id="claude", **fields)  # type: ignore[arg-type]
+
+
+def test_the_header_has_what_was_asked_for() -> None:
+    """INS-07 … INS-10."""
+    text = write_header(
+        header(
+            role="Architect",
+            name="Reed",
+            model="claude-opus-4-6",
+            started="2026-03-04T14:02:00Z",
+            ended="2026-03-04T15:00:00Z",
+            messages=12,
+            source="/x/s.jsonl",
+            summary="Fixed the index.",
+        )
+    )
+    for line in (
+        "session_id: s",
+        "agent_id: claude",
+        "role: Architect",
+        "model: claude-opus-4-6",
+        "messages: 12",
+        "source: /x/s.jsonl",
+        "engagements: []",
+        "# Reed · 2026-03-04",
+        "Fixed the index.",
+    ):
+        assert line in text.split("\n")
+
+
+@given(texts, texts, texts)
+def test_any_header_parses_back_equal(title: str, cwd: str, summary: str) -> None:
+    """INS-15: untrusted titles and paths in YAML."""
+    given = header(title=title, cwd=cwd, name=title, summary=summary_line(summary))
+    found, start = read_header(write_header(given) + "\n---\n")
+    assert found == given
+    assert write_header(given)[start:] == ""
+
+
+def test_a_persons_summary_is_recognised() -> None:
+    """INS-10: the placeholder is marked with its hash, so that an edit is seen."""
+    text = write_header(header(summary="generated"))
+    assert not read_header(text)[0].edited
+    edited = read_header(text.replace("\ngenerated\n", "\nI wrote this.\n"))[0]
+    assert (edited.edited, edited.summary) == (True, "I wrote this.")
+    again = read_header(write_header(edited))[0]
+    assert (again.edited, again.summary) == (True, "I wrote this.")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "# no frontmatter", "---\n[\n---\n\n# x\n\ny\n", "---\na: 1\n---\n\n# x\n\ny\n"]
+)
+def test_what_is_no_inscription_is_said(text: str) -> None:
+    """OPS-03: another file at the target path is never taken for ours."""
+    with pytest.raises(Malformed):
+        read_header(text)
+
+
+@given(st.integers(1, 10**6), st.integers(1, 10**6))
+def test_round_names_sort_like_numbers(one: int, other: int) -> None:
+    """RND-01: also past 999."""
+    from minutebook.archive.layout import round_name
+
+    assert (one < other) == (round_name(one) < round_name(other))
+
+
+@pytest.mark.parametrize("role", ["../../etc", "a/b", "..", ".", "", "Ünï cödé", "Chief Architect"])
+def test_agent_ids_never_leave_the_folder(role: str) -> None:
+    """INS-02: the role as a slug, whatever it contains."""
+    from minutebook.archive.layout import agent_id_of
+
+    assert re.fullmatch(r"[a-z0-9][a-z0-9-]*", agent_id_of(role))
+
+
+@pytest.mark.parametrize(
+    "id", ["../x", "a/b", ".", "..", ".hidden", "index", "x\x00y", "a b", "é" * 99]
+)
+def test_session_ids_become_harmless_file_names(id: str) -> None:
+    """INS-03: a UUID stays as it is; anything else cannot escape."""
+    from minutebook.archive.layout import file_name
+
+    assert re.fullmatch(r"_[A-Za-z0-9%_-]*", file_name(id))
+    uuid = "634355e9-1f7f-4e0a-9d53-7cd289f99fb0"
+    assert file_name(uuid) == uuid
