@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test lint types unit bench wheel clean
+.PHONY: run test lint types unit slow resume bench wheel clean
 
 run: $(VENV)/.installed
 	@$(BIN)/minutebook
@@ -19,6 +19,17 @@ types: $(VENV)/.dev
 
 unit: $(VENV)/.dev
 	$(BIN)/pytest
+
+# Every prefix of longer sessions, fifty kills on the corpus.
+slow: $(VENV)/.dev
+	$(BIN)/pytest -m slow
+
+# Exports against the real CLI, which is installed into a scratch folder unless CLAUDE_BIN is set.
+resume: $(VENV)/.dev
+	@if [ -z "$$CLAUDE_BIN" ]; then \
+	  mkdir -p build/claude && cd build/claude && npm install --silent @anthropic-ai/claude-code; fi
+	CLAUDE_BIN=$${CLAUDE_BIN:-$$(ls -d $(CURDIR)/build/claude/node_modules/@anthropic-ai/claude-code-*/claude)} \
+	  $(BIN)/pytest -m claude
 
 # What the reader costs, as ratios to a raw read of the same bytes.
 bench: $(VENV)/.dev

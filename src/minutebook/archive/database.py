@@ -136,6 +136,19 @@ def rows_of(connection: sqlite3.Connection, session_id: str) -> list[RoundRow]:
     return [RoundRow(*row) for row in found]
 
 
+def count_rows(path: Path) -> int:
+    """How many rounds a database holds; a broken one is removed, and holds none."""
+    if not path.exists():
+        return 0
+    try:
+        with open_database(path) as database:
+            (count,) = database.execute("SELECT count(*) FROM rounds").fetchone()
+            return int(count)
+    except Broken:
+        path.unlink()
+        return 0
+
+
 def integrity(connection: sqlite3.Connection) -> str | None:
     """What is wrong with the database or its full-text index; None where nothing is."""
     (verdict,) = connection.execute("PRAGMA integrity_check").fetchone()

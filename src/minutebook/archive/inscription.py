@@ -13,11 +13,17 @@ from typing import Literal
 
 import msgspec
 
-from minutebook.archive.database import Broken, open_database, put_rows, rows_of, tag_rows
+from minutebook.archive.database import (
+    count_rows,
+    open_database,
+    put_rows,
+    rows_of,
+    tag_rows,
+)
 from minutebook.archive.header import Header, read_header, summary_line, write_header
 from minutebook.archive.indexes import rounds_index
 from minutebook.archive.layout import Layout, SessionFolder
-from minutebook.archive.markdown import write_body, write_round
+from minutebook.archive.markdown import read_rounds, write_body, write_round
 from minutebook.archive.media import MediaStore
 from minutebook.archive.merge import merge
 from minutebook.archive.notation import carrier
@@ -155,33 +161,32 @@ def _append(
         write_atomically(folder.round(round.number), content)
     _write_subagents(folder, header, subagents)
     _write_media(folder, media)
-    if rows or not folder.database.exists():
-        every = (
-            rows if folder.database.exists() else [_row(layout, folder, header, r) for r in rounds]
-        )
-        refresh_database(layout, folder, header, every)
+    count = merged.published + len(merged.added)
+    if count_rows(folder.database) != merged.published:
+        # Lost, truncated or behind: from what the document says, with what is new.
+        every = read_rounds(body + merged.text, MediaStore(recall=_never_read))
+        refresh_database(layout, folder, header, [_row(layout, folder, header, r) for r in every])
+    elif rows:
+        refresh_database(layout, folder, header, rows)
     text = write_header(header) + body + merged.text
     changed = write_atomically(document, text.encode())
     outcome: Outcome = "grown" if merged.added or changed else "unchanged"
-    count = merged.published + len(merged.added)
     return Published(header, outcome, count, rows, merged.late, merged.changed)
+
+
+def _never_read(_: str) -> bytes:
+    """Pictures do not matter to the index."""
+    return b""
 
 
 def refresh_database(
     layout: Layout, folder: SessionFolder, header: Header, rows: list[RoundRow]
 ) -> None:
-    """Bring ``session.db`` and its ``index.md`` up to date; a broken one is made again."""
-    try:
-        with open_database(folder.database) as database:
-            put_rows(database, rows)
-            _retag(layout, header, database)
-            every = rows_of(database, header.session_id)
-    except Broken:
-        folder.database.unlink()
-        with open_database(folder.database) as database:
-            put_rows(database, rows)
-            _retag(layout, header, database)
-            every = rows_of(database, header.session_id)
+    """Bring ``session.db`` and its ``index.md`` up to date."""
+    with open_database(folder.database) as database:
+        put_rows(database, rows)
+        _retag(layout, header, database)
+        every = rows_of(database, header.session_id)
     write_atomically(folder.index, rounds_index(header.session_id, every))
 
 

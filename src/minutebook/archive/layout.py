@@ -38,7 +38,7 @@ class Layout:
     def documents(self) -> list[Path]:
         """All inscriptions there are."""
         found = self.sessions.glob("*/*.md")
-        return sorted(path for path in found if path.name != "index.md")
+        return sorted(p for p in found if p.name != "index.md" and not p.name.startswith("."))
 
     def find(self, session_id: str) -> Path | None:
         """The document of a session, under whichever agent it was inscribed."""

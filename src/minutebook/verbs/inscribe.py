@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from minutebook.archive.blocks import Malformed
-from minutebook.archive.database import Broken, open_database, put_rows, tag_rows
+from minutebook.archive.database import count_rows, open_database, put_rows, tag_rows
 from minutebook.archive.indexes import write_indexes
 from minutebook.archive.inscription import Published, header_of, publish
 from minutebook.archive.layout import Layout, agent_id_of
@@ -94,6 +94,7 @@ def inscribe(
             if progress is not None:
                 progress(transcript.size)
             done[str(transcript.path)] = _outcome(transcript, result)
+            ledger.unusable.pop(str(transcript.path), None)
             if result.published is not None:
                 rows += result.published.rows
                 ledger.sessions[transcript.session_id] = _entry(transcript, result)
@@ -179,17 +180,17 @@ def _entry(transcript: Transcript, result: _Done) -> Entry:
 
 def _index(layout: Layout, ledger: Ledger, new: list[RoundRow]) -> None:
     """The cross-session database, the ledger and the index files, in that order."""
-    try:
-        if not layout.database.exists():
-            rebuild_sessions_database(layout)
-        else:
-            with open_database(layout.database) as database:
-                put_rows(database, new)
-                touched = {row.session_id for row in new}
-                for tag in read_tags(layout):
-                    if tag.session_id in touched:
-                        tag_rows(database, tag.session_id, tag.first, tag.last, tag.engagement_id)
-    except Broken:
-        rebuild_sessions_database(layout)
+    expected = sum(entry.rounds for entry in ledger.sessions.values())
+    if count_rows(layout.database) + len(new) == expected:
+        with open_database(layout.database) as database:
+            put_rows(database, new)
+            touched = {row.session_id for row in new}
+            for tag in read_tags(layout):
+                if tag.session_id in touched:
+                    tag_rows(database, tag.session_id, tag.first, tag.last, tag.engagement_id)
+    else:  # gone, truncated, or from a run that was killed: from the documents
+        for session_id, rounds in rebuild_sessions_database(layout).items():
+            if session_id in ledger.sessions:
+                ledger.sessions[session_id].rounds = rounds
     save_ledger(layout, ledger)
     write_indexes(layout, ledger.sessions.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -94,9 +95,11 @@ def _rebuild_session(layout: Layout, inscription: Inscription) -> tuple[list[Rou
     return rows, made
 
 
-def rebuild_sessions_database(layout: Layout) -> None:
-    """``sessions.db`` alone; the caller holds the lock."""
-    _write_sessions_database(layout, list(_all_rows(layout)))
+def rebuild_sessions_database(layout: Layout) -> Counter[str]:
+    """``sessions.db`` alone, and how many rounds each session has; the caller holds the lock."""
+    rows = list(_all_rows(layout))
+    _write_sessions_database(layout, rows)
+    return Counter(row.session_id for row in rows)
 
 
 def _all_rows(layout: Layout) -> Iterator[RoundRow]:

@@ -281,6 +281,7 @@ class ClaudeReading:
     # ------------------------------------------------------------ queue
 
     def _queue_operation(self, record: OtherRecord) -> None:
+        self._info.is_evident = True
         content = record.content if isinstance(record.content, str) else None
         self._queue.operation(record.operation, content, record.timestamp)
         self._stream.attentive = bool(self._queue)
