@@ -138,7 +138,8 @@ def test_the_database_is_that_of_the_seed(layout: Layout, write: Write, tmp_path
             assert (layout.sessions / row[10]).is_file()
             query = "SELECT * FROM rounds WHERE engagement_id = 'console-work' ORDER BY started"
             assert database.execute(query).fetchall() == []
-            hits = "SELECT round FROM rounds_fts WHERE rounds_fts MATCH '{user_preview agent_preview} : 2'"
+            match = "{user_preview agent_preview} : 2"
+            hits = f"SELECT round FROM rounds_fts WHERE rounds_fts MATCH '{match}'"
             assert database.execute(hits).fetchall() == []
 
 
@@ -194,7 +195,7 @@ def test_a_second_append_changes_not_even_a_time(
 def test_a_running_session_is_never_frozen_half_done(
     layout: Layout, write: Write, tmp_path: Path
 ) -> None:
-    """OPS-08, RND-06: the round that still grows waits; the next prompt, or the end, releases it."""
+    """OPS-08, RND-06: a round that still grows waits; the next prompt, or the end, frees it."""
     path = put(tmp_path / "p", *turn(1)[:2])
     assert write(path, live=True).sessions[0].outcome == "waiting"
     assert not layout.documents()

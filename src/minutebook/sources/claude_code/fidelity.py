@@ -190,6 +190,11 @@ class Facts:
         if isinstance(content, list) and all(isinstance(part, dict) for part in content):
             for part in content:
                 self._spoken("tool result", part)
+            # Fields of other tools inside a block would be refused by the API: left behind.
+            content = [
+                {"type": "text", "text": part.get("text")} if part.get("type") == "text" else part
+                for part in content
+            ]
         if isinstance(content, str) and content.startswith("<persisted-output>"):
             content = "(spilled)"
         self._add("tool result", id, content or "", bool(error))
@@ -252,6 +257,8 @@ class Facts:
             self._add("picture", block.get("data") or block.get("url"))
         elif kind == "attachment" and block["kind"] in ("image", "document"):
             self._add("picture", block["data"].get("data"))
+        elif kind == "attachment":
+            self._add("attachment", block["data"])
 
     def _carried_result(self, id: Any, result: Json) -> None:
         content = result.get("content", "")
