@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test lint types unit slow resume bench wheel clean
+.PHONY: run test lint types unit slow resume bench bench-archive wheel clean
 
 run: $(VENV)/.installed
 	@$(BIN)/minutebook
@@ -34,6 +34,12 @@ resume: $(VENV)/.dev
 # What the reader costs, as ratios to a raw read of the same bytes.
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/read.py
+
+# What inscribing costs, beside agentsview in a scratch environment.
+bench-archive: $(VENV)/.dev
+	@test -x build/peer/bin/agentsview || { $(PYTHON) -m venv build/peer && \
+	  build/peer/bin/pip -q install agentsview; }
+	$(BIN)/python benchmarks/archive.py --peer build/peer/bin/agentsview
 
 # The built wheel, in an empty environment, against the tests.
 wheel: $(VENV)/.dev
