@@ -164,15 +164,16 @@ def readme_commands() -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("command", readme_commands())
 def test_the_readme_is_true(
-    run: Run, examples: Path, monkeypatch: pytest.MonkeyPatch, command: str
+    run: Run, examples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every command of the README runs."""
+    """Every command of the README runs, in its order."""
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(examples))
-    ran = run(*shlex.split(command)[1:])
-    assert ran.status == 0, ran.err
-    assert ran.out
+    monkeypatch.chdir(tmp_path)
+    for command in readme_commands():
+        ran = run(*shlex.split(command)[1:])
+        assert ran.status == 0, (command, ran.err)
+        assert ran.out, command
 
 
 def test_the_readme_is_short_and_names_both_commands() -> None:

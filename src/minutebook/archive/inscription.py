@@ -66,7 +66,7 @@ def header_of(
         name=identity.name,
         name_source=identity.source,
         title=info.title,
-        model=next((name for name in models if name and not name.startswith("<")), info.model),
+        model=next((name for name in models if name and not name.startswith("<")), None),
         started=min(times, default=None),
         ended=max(times, default=None),
         messages=sum(len(round.messages) for round in rounds),

@@ -49,9 +49,9 @@ def command(
         for result in results:
             _print(result, details=not everything)
         good = sum(result.ok for result in results)
-        terminal.say(
-            f"{good} of {terminal.plural(len(results), 'session')} lose nothing that matters."
-        )
+        verb = "loses" if len(results) == 1 else "lose"
+        count = terminal.plural(len(results), "session")
+        terminal.say(f"{good} of {count} {verb} nothing that matters.")
     if not all(result.ok for result in results):
         raise click.exceptions.Exit(1)
 

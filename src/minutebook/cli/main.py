@@ -22,7 +22,7 @@ VERBS = {
     "check": "Compare inscriptions with their sources, and prove the way back.",
     "export-claude": "Write an inscribed session as a transcript that `claude --resume` accepts.",
     "tag": "Say which engagement rounds belong to.",
-    "rebuild": "Make databases and indexes again from the documents.",
+    "rebuild": "Make databases, indexes and missing round files again from the documents.",
     "demo": "Try minutebook on example sessions.",
 }
 

@@ -72,7 +72,7 @@ def check(library: Library, roster: Roster, document: Path) -> SessionCheck:
     problems = list(_archive_problems(inscription))
     remarks: list[str] = []
     with tempfile.TemporaryDirectory(prefix="minutebook-check-") as scratch:
-        exported = write_export(inscription, Path(scratch), inscription.header.cwd or "/")
+        exported = write_export(inscription, Path(scratch) / "stored", _folder(inscription))
         problems += _round_trip(inscription, exported, roster)
         source = _source(library, inscription)
         facts: list[FieldReport] = []
@@ -80,12 +80,20 @@ def check(library: Library, roster: Roster, document: Path) -> SessionCheck:
         if source is None:
             remarks.append("the source is gone: only the inscription itself was checked")
         else:
-            problems += _source_problems(inscription, source, roster, remarks)
+            rounds, _, _ = _read(source, roster)
+            problems += _source_problems(inscription, rounds, remarks)
+            # What the source would be inscribed as now: its last rounds may still wait.
+            fresh = msgspec.structs.replace(inscription, rounds=rounds)
+            exported = write_export(fresh, Path(scratch) / "fresh", _folder(inscription))
             facts, fates = compare(source.path, exported)
             problems += [f"{f.lost} × {f.name} lost" for f in facts if f.lost]
     return SessionCheck(
         inscription.header.session_id, not problems, problems, remarks, facts, fates
     )
+
+
+def _folder(inscription: Inscription) -> str:
+    return inscription.header.cwd or "/"
 
 
 def _archive_problems(inscription: Inscription) -> Iterator[str]:
@@ -110,9 +118,8 @@ def _source(library: Library, inscription: Inscription) -> Transcript | None:
 
 
 def _source_problems(
-    inscription: Inscription, source: Transcript, roster: Roster, remarks: list[str]
+    inscription: Inscription, rounds: list[Round], remarks: list[str]
 ) -> Iterator[str]:
-    rounds, _, _ = _read(source, roster)
     text = inscription.path.read_bytes().decode("utf-8")
     body = text[read_header(text)[1] :]
     media = MediaStore(inscription.path.stem)
@@ -123,7 +130,9 @@ def _source_problems(
     if merged.late:
         yield f"{merged.late} older messages of the source are not in the document"
     if merged.added:
-        remarks.append(f"{len(merged.added)} rounds are not inscribed yet")
+        waiting = len(merged.added)
+        what = "round is" if waiting == 1 else "rounds are"
+        remarks.append(f"{waiting} {what} not inscribed yet")
 
 
 def _round_trip(inscription: Inscription, exported: Path, roster: Roster) -> Iterator[str]:

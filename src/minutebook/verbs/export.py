@@ -96,6 +96,8 @@ def transcript(inscription: Inscription, cwd: str | None) -> bytes:
         source=header.source,
         title=header.title,
         custom_title=header.name if header.name_source == "custom-title" else None,
+        rename=header.name if header.name_source == "rename" else None,
+        signature=header.name if header.name_source == "signature" else None,
         cwd=header.cwd,
         branch=header.branch,
         version=header.version,

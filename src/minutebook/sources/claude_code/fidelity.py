@@ -61,6 +61,10 @@ FIELDS: dict[str, tuple[str, str]] = {
     "durationMs": ("kept", "a round's durations are added up"),
     "attachment": ("kept", "those that are context; bookkeeping is left behind"),
     "agentId": ("kept", "of subagent files"),
+    "customTitle": ("kept", "the last one, as the title"),
+    "aiTitle": ("kept", "the last one, as the title"),
+    "agentName": ("kept", "says what the title says"),
+    "level": ("left behind", "how the interface showed a remark"),
     "toolUseResult": (
         "left behind",
         "the interface's copy of a tool result; only a subagent's id is kept",

@@ -119,7 +119,11 @@ class InfoCollector:
         ):
             if value is not None:
                 known.setdefault(value)
-        self.started, self.ended = origin.started, origin.ended
+        # What named the agent may stand in rounds that were not published yet.
+        if origin.rename is not None:
+            self._renames.insert(0, origin.rename)
+        if origin.signature is not None:
+            self._signatures.insert(0, origin.signature)
 
     def model(self, name: str | None) -> None:
         if name and name != SYNTHETIC_MODEL:
