@@ -52,7 +52,7 @@ def test_the_inscription_itself(run: Run, archive: Path) -> None:
     run("inscribe", "--all", "--ended")
     (document,) = archive.glob("sessions/claude/eb82c016*.md")
     text = document.read_text()
-    source = text.split("source: ")[1].split("\n")[0]
+    source = text.split("\nsource: ")[1].split("\n")[0]
     golden("inscription.md", text.replace(source, "SOURCE"))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from minutebook.archive.layout import file_name
 from minutebook.archive.media import MediaStore
 from minutebook.archive.notation import (
     carrier,
@@ -94,7 +95,11 @@ def _details(title: str, word: str, data: Json, body: list[str]) -> list[str]:
 
 def _call(call: ToolCall, media: MediaStore) -> list[str]:
     data = _present(id=call.id, name=call.name, at=call.at, agent=call.agent)
-    body: list[str] = ["**Input**", "", *_json(call.input)]
+    body: list[str] = []
+    if call.agent is not None:
+        link = media.path_to(f"subagents/{file_name(call.agent)}.md")
+        body += [f"[What the subagent did]({link})", ""]
+    body += ["**Input**", "", *_json(call.input)]
     if call.result is not None:
         body += ["", *_output(call.result, media)]
     return _details(f"Tool: {call.name}", "call", data, body)
@@ -185,7 +190,8 @@ def _details_at(lines: list[str], at: int, media: MediaStore) -> tuple[Block, in
         result, at = _output_at(lines, at, media)
         block = StrayResult(data["call"], result)
     elif word == "call":
-        value, at = _json_at(lines, at + 2)
+        link = 2 if data.get("agent") is not None else 0
+        value, at = _json_at(lines, at + 2 + link)
         answer: ToolResult | None = None
         if lines[at + 1] != _CLOSE:
             answer, at = _output_at(lines, at + 1, media)

@@ -14,10 +14,10 @@ FOLDER = "media"
 class MediaStore:
     """Where `write_blocks` leaves binary content, and `read_blocks` finds it again."""
 
-    def __init__(self, session_id: str = "", recall: Callable[[str], bytes] | None = None) -> None:
+    def __init__(self, folder: str = "", recall: Callable[[str], bytes] | None = None) -> None:
         self.kept: dict[str, bytes] = {}
         """File name → bytes, of everything kept so far."""
-        self._session_id = session_id
+        self._folder = folder
         self._recall = recall
 
     def keep(self, media_type: str, data: str) -> str | None:
@@ -35,8 +35,12 @@ class MediaStore:
         return name
 
     def link(self, name: str) -> str:
-        """The path from the document to a file."""
-        return f"{self._session_id}/{FOLDER}/{name}" if self._session_id else f"{FOLDER}/{name}"
+        """The path from the document to a picture."""
+        return self.path_to(f"{FOLDER}/{name}")
+
+    def path_to(self, inside: str) -> str:
+        """The path from the document to something in the session's folder."""
+        return f"{self._folder}/{inside}" if self._folder else inside
 
     def recall(self, name: str) -> str:
         """The base64 of kept content."""
