@@ -18,13 +18,14 @@ from hypothesis import strategies as st
 
 from minutebook.archive.database import integrity, open_database
 from minutebook.archive.layout import Layout, SessionFolder
+from minutebook.archive.reading import read_inscription
 from minutebook.archive.store import writing
 from minutebook.errors import BadArgument, Locked, NotFound
 from minutebook.examples import example_scripts
 from minutebook.model import Roster, RosterEntry
 from minutebook.sources.library import Library
 from minutebook.verbs.inscribe import inscribe
-from minutebook.verbs.rebuild import read_inscription, rebuild
+from minutebook.verbs.rebuild import rebuild
 from minutebook.verbs.status import status
 from minutebook.verbs.tag import tag
 from tests.archive.conftest import Write, age, dump, snapshot, times

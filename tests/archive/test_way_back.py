@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from minutebook.archive.layout import Layout
+from minutebook.archive.reading import read_inscription
 from minutebook.errors import BadArgument, Conflict
 from minutebook.model import Roster
 from minutebook.sources.claude_code.fidelity import FIELDS, MATTERS, Facts
@@ -20,7 +21,6 @@ from minutebook.verbs import export as export_module
 from minutebook.verbs.check import check, compare
 from minutebook.verbs.export import export_claude
 from minutebook.verbs.inscribe import inscribe
-from minutebook.verbs.rebuild import read_inscription
 from tests.archive.conftest import Write, snapshot, times
 from tests.archive.test_operations import SID, put, turn
 from tests.conftest import PROJECT, assistant, corpus_files, needs_corpus, short, user

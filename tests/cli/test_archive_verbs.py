@@ -28,7 +28,7 @@ def test_a_day_with_the_archive(run: Run, archive: Path, tmp_path: Path) -> None
     )
     assert run("inscribe", "--all", "--ended").out == "9 sessions: 9 unchanged.\n"
     assert "9 sessions inscribed." in run("status").out
-    assert run("check", "--all").out == "9 of 9 sessions lose nothing that matters.\n"
+    assert run("check", "--all").out == "9 sessions checked: nothing that matters is lost.\n"
     assert run("tag", "Reed", "1-2", "drift").out == "2 rounds of eb82c016 tagged with drift.\n"
     assert run("rebuild").out == "9 sessions, 30 rounds indexed again.\n"
     out = run("export-claude", "Reed", "--root", tmp_path / "home").out
@@ -95,7 +95,7 @@ def test_a_discrepancy_is_status_one(run: Run, archive: Path) -> None:
     before = snapshot(archive)
     ran = run("check", "--all")
     assert ran.status == 1
-    assert "8 of 9 sessions lose nothing that matters." in ran.out
+    assert "9 sessions checked: 1 with problems." in ran.out
     assert "the document was edited" in ran.out
     assert snapshot(archive) == before
 

@@ -20,6 +20,7 @@ from minutebook.archive.notation import (
     is_structural,
     parse_carrier,
     read_fence,
+    swallows,
     unescape,
 )
 from minutebook.model import (
@@ -56,9 +57,12 @@ def write_blocks(blocks: tuple[Block, ...], media: MediaStore) -> list[str]:
     for block in blocks:
         if isinstance(block, Text):
             # Two texts in a row, or an empty one, could not be told from one text.
-            if after_text or not block.text:
-                lines += [carrier("text"), ""]
-            lines += escape(block.text)
+            if swallows(block.text):
+                lines += [carrier("text", {"fenced": True}), "", *fence(block.text)]
+            else:
+                if after_text or not block.text:
+                    lines += [carrier("text"), ""]
+                lines += escape(block.text)
         else:
             lines += _folded(block, media)
         lines.append("")
@@ -166,6 +170,9 @@ def _block_at(lines: list[str], at: int, media: MediaStore) -> tuple[Block, int]
         return _picture_at(lines, at, media)
     if found is not None and found[0] == "text":
         at += 2
+        if found[1].get("fenced"):
+            text, at = read_fence(lines, at)
+            return Text(text), at
     end = at + 1 if at < len(lines) else at
     while end < len(lines) and not is_structural(lines[end]):
         end += 1

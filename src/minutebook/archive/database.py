@@ -5,6 +5,7 @@ Disposable: everything in them can be made again from the documents and the tag 
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -75,7 +76,7 @@ def open_database(path: Path, *, scratch: bool = False) -> Iterator[sqlite3.Conn
     """
     if not path.exists():
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
-    connection = sqlite3.connect(path, timeout=10, isolation_level=None)
+    connection = _connect(path)
     try:
         if scratch:
             connection.executescript("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;")
@@ -84,12 +85,20 @@ def open_database(path: Path, *, scratch: bool = False) -> Iterator[sqlite3.Conn
             connection.execute(statement)
         yield connection
         connection.execute("COMMIT")
+    except sqlite3.OperationalError as error:
+        # A full disk, a lock, a folder in the way: the machine's trouble, not the file's.
+        raise OSError(errno.EIO, str(error), str(path)) from error
     except sqlite3.DatabaseError as error:
-        if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
-            raise
         raise Broken(f"{path}: {error}") from error
     finally:
         connection.close()
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    try:
+        return sqlite3.connect(path, timeout=10, isolation_level=None)
+    except sqlite3.OperationalError as error:
+        raise OSError(errno.EIO, str(error), str(path)) from error
 
 
 def _statements() -> list[str]:

@@ -37,6 +37,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     engagements: list[Any] = []
     summary: str = ""
     """The line under the title; not in the frontmatter."""
+    extra: dict[str, Any] = {}
+    """Fields a person added to the frontmatter: kept."""
     edited: bool = False
     """Whether a person wrote the summary: then it survives every later append (INS-10)."""
 
@@ -46,8 +48,9 @@ def write_header(header: Header) -> str:
     fields = {
         name: getattr(header, name)
         for name in header.__struct_fields__
-        if name not in ("summary", "edited")
+        if name not in ("summary", "edited", "extra")
     }
+    fields |= header.extra
     frontmatter = yaml.dump(
         fields,
         Dumper=yaml.CSafeDumper,
@@ -57,7 +60,8 @@ def write_header(header: Header) -> str:
         default_flow_style=False,
     )
     date = (header.started or "undated")[:10]
-    title = _one_line(f"# {header.name or display_name(header.agent_id)} · {date}")
+    name = _harmless(header.name or display_name(header.agent_id))
+    title = _one_line(f"# {name} · {date}")
     mark = "" if header.edited else f"<!-- placeholder {_digest(header.summary)} -->\n"
     return f"---\n{frontmatter}---\n\n{title}\n\n{header.summary}\n{mark}"
 
@@ -65,6 +69,8 @@ def write_header(header: Header) -> str:
 def read_header(text: str) -> tuple[Header, int]:
     """The header of a document, and where its body begins."""
     match = _FRONTMATTER.match(text)
+    if match is None and text.startswith("---\r\n"):
+        raise Malformed("it was saved with Windows line ends: save it with plain ones (LF)")
     if match is None:
         raise Malformed("there is no frontmatter with a title and a summary below it")
     try:
@@ -74,9 +80,10 @@ def read_header(text: str) -> tuple[Header, int]:
     summary = match[3]
     edited = match[4] is None or match[4] != _digest(summary)
     try:
-        header = msgspec.convert(
-            {**fields, "summary": summary, "edited": edited}, Header, str_keys=True
-        )
+        known = {name: fields[name] for name in Header.__struct_fields__ if name in fields}
+        extra = {name: value for name, value in fields.items() if name not in known}
+        given = {**known, "summary": summary, "edited": edited, "extra": extra}
+        header = msgspec.convert(given, Header)
     except (msgspec.ValidationError, TypeError) as error:
         raise Malformed(f"the frontmatter lacks something: {error}") from None
     return header, match.end()
@@ -88,8 +95,13 @@ def display_name(agent_id: str) -> str:
 
 def summary_line(text: str) -> str:
     """A text as the one-line summary."""
-    line = _one_line(text)
+    line = _one_line(_harmless(text))
     return line if len(line) <= 200 else line[:199].rstrip() + "…"
+
+
+def _harmless(text: str) -> str:
+    """Text that no viewer takes for HTML; the header is not parsed back for its words."""
+    return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def _one_line(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import date
+from urllib.parse import quote
 
 from minutebook.archive.header import display_name
 from minutebook.archive.layout import Layout, file_name
@@ -38,12 +39,12 @@ def _agent_index(agent_id: str, sessions: list[Entry]) -> str:
         "|---|---|---|---:|---|",
     ]
     for entry in sessions:
-        name = file_name(entry.session_id)
+        name = quote(file_name(entry.session_id))
         link = f"[{_cell(entry.title or '(untitled)')}]({name}.md)"
         rounds = f"[{entry.rounds}]({name}/index.md)"
         lines.append(
             f"| {_day(entry.started)} | {link} | {_cell(entry.summary)} | {rounds} "
-            f"| `{entry.session_id}` |"
+            f"| {_cell(entry.session_id)} |"
         )
     return "\n".join(lines) + "\n"
 

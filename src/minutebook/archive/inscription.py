@@ -7,7 +7,6 @@ rounds are appended behind bytes that stay as they are (OPS-02 … OPS-08).
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 from typing import Literal
 
@@ -18,7 +17,6 @@ from minutebook.archive.database import (
     open_database,
     put_rows,
     rows_of,
-    tag_rows,
 )
 from minutebook.archive.header import Header, read_header, summary_line, write_header
 from minutebook.archive.indexes import rounds_index
@@ -27,9 +25,16 @@ from minutebook.archive.markdown import read_rounds, write_body, write_round
 from minutebook.archive.media import MediaStore
 from minutebook.archive.merge import merge
 from minutebook.archive.notation import carrier
+from minutebook.archive.reading import no_picture, read_text
 from minutebook.archive.rounds import RoundRow, round_file, row_of
-from minutebook.archive.store import make_folder, new_folder, write_atomically, write_new
-from minutebook.archive.tags import read_tags
+from minutebook.archive.store import (
+    make_folder,
+    new_folder,
+    sweep,
+    write_atomically,
+    write_new,
+)
+from minutebook.archive.tags import apply_tags
 from minutebook.derive.identity import Identity
 from minutebook.derive.messages import spoken
 from minutebook.errors import Conflict
@@ -50,6 +55,8 @@ class Published(msgspec.Struct, frozen=True):
     """Messages older than the document's last, which are reported and not inserted."""
     changed: int = 0
     """Messages that read differently in the source than in the document."""
+    gone: int = 0
+    """Messages of the document that the source has no more."""
 
 
 def header_of(
@@ -91,7 +98,7 @@ def publish(
     document = layout.document(header.agent_id, header.session_id)
     folder = SessionFolder(layout.folder(header.agent_id, header.session_id))
     try:
-        known = document.read_bytes().decode("utf-8")
+        known = read_text(document)
     except FileNotFoundError:
         return _publish_new(layout, header, rounds, subagents, document, folder)
     return _append(layout, header, rounds, subagents, known)
@@ -118,7 +125,7 @@ def _publish_new(
         _write_media(inside, media)
         with open_database(inside.database, scratch=True) as database:
             put_rows(database, rows)
-            _retag(layout, header, database)
+            apply_tags(layout, database, [header.session_id])
             tagged = rows_of(database, header.session_id)
         write_new(inside.index, rounds_index(header.session_id, tagged))
     write_atomically(document, text.encode())
@@ -143,6 +150,7 @@ def _append(
     header = msgspec.structs.replace(
         header,
         engagements=old.engagements,
+        extra=old.extra,
         **({"summary": old.summary, "edited": True} if old.edited else {}),
     )
     if merged.strange:
@@ -150,11 +158,15 @@ def _append(
         # only what is certainly new goes behind it.
         times = [time for round in merged.added for time in _times(round)]
         header = msgspec.structs.replace(
-            old,
+            header,
+            started=old.started,
             ended=max([*times, *([old.ended] if old.ended else [])], default=None),
             messages=old.messages + sum(len(round.messages) for round in merged.added),
+            model=old.model or header.model,
+            summary=old.summary,
         )
     rows = [_row(layout, folder, header, round) for round in merged.added]
+    sweep(folder.path, "", "rounds/", "media/", "subagents/")
     make_folder(folder.rounds)
     for round in merged.added:
         content = round_file(header.session_id, round, media)
@@ -164,19 +176,14 @@ def _append(
     count = merged.published + len(merged.added)
     if count_rows(folder.database) != merged.published:
         # Lost, truncated or behind: from what the document says, with what is new.
-        every = read_rounds(body + merged.text, MediaStore(recall=_never_read))
+        every = read_rounds(body + merged.text, MediaStore(recall=no_picture))
         refresh_database(layout, folder, header, [_row(layout, folder, header, r) for r in every])
     elif rows:
         refresh_database(layout, folder, header, rows)
     text = write_header(header) + body + merged.text
     changed = write_atomically(document, text.encode())
     outcome: Outcome = "grown" if merged.added or changed else "unchanged"
-    return Published(header, outcome, count, rows, merged.late, merged.changed)
-
-
-def _never_read(_: str) -> bytes:
-    """Pictures do not matter to the index."""
-    return b""
+    return Published(header, outcome, count, rows, merged.late, merged.changed, merged.gone)
 
 
 def refresh_database(
@@ -185,14 +192,9 @@ def refresh_database(
     """Bring ``session.db`` and its ``index.md`` up to date."""
     with open_database(folder.database) as database:
         put_rows(database, rows)
-        _retag(layout, header, database)
+        apply_tags(layout, database, [header.session_id])
         every = rows_of(database, header.session_id)
     write_atomically(folder.index, rounds_index(header.session_id, every))
-
-
-def _retag(layout: Layout, header: Header, database: sqlite3.Connection) -> None:
-    for tag in read_tags(layout, header.session_id):
-        tag_rows(database, tag.session_id, tag.first, tag.last, tag.engagement_id)
 
 
 def _row(layout: Layout, folder: SessionFolder, header: Header, round: Round) -> RoundRow:
@@ -213,9 +215,12 @@ def _write_subagents(folder: SessionFolder, header: Header, subagents: list[Suba
         make_folder(folder.subagents)
     for agent in subagents:
         media = MediaStore("..")
-        text = write_subagent(header, agent, media)
-        write_atomically(folder.subagent(agent.id), text.encode())
-        _write_media(folder, media)
+        text = write_subagent(header, agent, media).encode()
+        path = folder.subagent(agent.id)
+        # A subagent's document never gets shorter, whatever became of its source.
+        if not path.exists() or path.stat().st_size < len(text):
+            write_atomically(path, text)
+            _write_media(folder, media)
 
 
 def write_subagent(header: Header, agent: Subagent, media: MediaStore) -> str:

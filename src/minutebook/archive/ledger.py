@@ -38,6 +38,8 @@ class Entry(msgspec.Struct, omit_defaults=True):
     mtime: float = -1.0
     head: str = ""
     """Fingerprint of the source's first bytes: a rewritten file has another."""
+    beside: str = ""
+    """Sizes and times of the subagents' files, which grow on their own."""
 
     @classmethod
     def of(cls, header: Header) -> Entry:
@@ -113,7 +115,7 @@ def peek(document: Path) -> Header | None:
         return None
 
 
-def fingerprint(path: Path) -> str:
-    """A digest of a file's first bytes."""
+def fingerprint(path: Path, size: int) -> str:
+    """A digest of the first bytes of a file, as far as it reached when it had this size."""
     with path.open("rb") as file:
-        return hashlib.sha256(file.read(_HEAD)).hexdigest()[:16]
+        return hashlib.sha256(file.read(min(size, _HEAD))).hexdigest()[:16]

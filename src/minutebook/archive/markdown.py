@@ -21,12 +21,44 @@ from minutebook.model import Message, Role, Round, Usage
 UNDATED = "undated"
 _STAMP = re.compile(r"[0-9][0-9A-Za-z:.+\-]*")
 SEPARATOR = "---\n\n"
-_ROUND_FIELDS = ("number", "cwd", "branch", "duration_ms", "tool_count")
+
+
+class RoundFacts(msgspec.Struct):
+    """What the first message of a round carries of it."""
+
+    number: int
+    cwd: str | None = None
+    branch: str | None = None
+    duration_ms: int | None = None
+    tool_count: int = 0
+
+    def round(self, messages: list[Message]) -> Round:
+        return Round(
+            self.number,
+            tuple(messages),
+            self.cwd,
+            self.branch,
+            self.duration_ms,
+            self.tool_count,
+        )
+
+
+class _MessageFacts(msgspec.Struct):
+    """What a message's invisible line carries."""
+
+    round: RoundFacts | None = None
+    id: str | None = None
+    at: str | None = None
+    reply_id: str | None = None
+    model: str | None = None
+    usage: Usage | None = None
+    stop: str | None = None
+    queued: bool = False
 
 
 def write_round(round: Round, media: MediaStore) -> str:
     """A round's messages, each with its separator in front."""
-    first = {name: getattr(round, name) for name in _ROUND_FIELDS}
+    first = {name: getattr(round, name) for name in RoundFacts.__struct_fields__}
     return "".join(
         write_message(message, media, first if index == 0 else None)
         for index, message in enumerate(round.messages)
@@ -54,21 +86,21 @@ def write_message(message: Message, media: MediaStore, first: dict[str, Any] | N
 
 def read_rounds(body: str, media: MediaStore) -> Iterator[Round]:
     """The rounds of a document's body."""
-    pending: dict[str, Any] | None = None
+    pending: RoundFacts | None = None
     messages: list[Message] = []
     for message, first in read_messages(body, media):
         if first is not None:
             if pending is not None:
-                yield Round(messages=tuple(messages), **pending)
+                yield pending.round(messages)
             pending, messages = first, []
         messages.append(message)
     if pending is not None:
-        yield Round(messages=tuple(messages), **pending)
+        yield pending.round(messages)
     elif messages:
         raise Malformed("the first message belongs to no round")
 
 
-def read_messages(body: str, media: MediaStore) -> Iterator[tuple[Message, dict[str, Any] | None]]:
+def read_messages(body: str, media: MediaStore) -> Iterator[tuple[Message, RoundFacts | None]]:
     """Messages in order; with the first of each round, what is carried of the round."""
     for lines in split_messages(body):
         yield _read_message(lines, media)
@@ -91,30 +123,31 @@ def split_messages(body: str) -> Iterator[list[str]]:
         yield lines[start:end]
 
 
-def _read_message(lines: list[str], media: MediaStore) -> tuple[Message, dict[str, Any] | None]:
+def _read_message(lines: list[str], media: MediaStore) -> tuple[Message, RoundFacts | None]:
     heading = HEADING.fullmatch(lines[0])
     found = parse_carrier(lines[2]) if len(lines) > 2 else None
     if heading is None or found is None or found[0] != "message":
         raise Malformed(f"the message under '{lines[0]}' has lost its invisible line")
-    carried = found[1]
-    role: Role = "user" if heading[2] == "user" else "assistant"
-    at = heading[1] if heading[1] != UNDATED else carried.get("at")
     try:
+        facts = msgspec.convert(found[1], _MessageFacts)
         blocks = read_blocks(lines[4:], media)
-    except (IndexError, KeyError, ValueError) as error:
+    except Malformed:
+        raise
+    except (IndexError, KeyError, TypeError, ValueError) as error:
         raise Malformed(f"the message under '{lines[0]}' cannot be read: {error}") from None
+    role: Role = "user" if heading[2] == "user" else "assistant"
     message = Message(
         role,
         blocks,
-        carried.get("id"),
-        at,
-        carried.get("reply_id"),
-        carried.get("model"),
-        Usage(**carried["usage"]) if "usage" in carried else None,
-        carried.get("stop"),
-        carried.get("queued", False),
+        facts.id,
+        heading[1] if heading[1] != UNDATED else facts.at,
+        facts.reply_id,
+        facts.model,
+        facts.usage,
+        facts.stop,
+        facts.queued,
     )
-    return message, carried.get("round")
+    return message, facts.round
 
 
 def write_body(rounds: Iterable[Round], media: MediaStore) -> str:

@@ -7,7 +7,9 @@ import msgspec
 from minutebook.archive.blocks import Malformed
 from minutebook.archive.markdown import read_messages, write_round
 from minutebook.archive.media import MediaStore
-from minutebook.model import Message, Round
+from minutebook.model import Message, Round, StrayResult, ToolCall
+
+_GAIN = "later-"  # begins the id of what a written message got afterwards
 
 
 class Merged(msgspec.Struct, frozen=True):
@@ -18,6 +20,8 @@ class Merged(msgspec.Struct, frozen=True):
     """Rounds the document had before."""
     late: int = 0
     changed: int = 0
+    gone: int = 0
+    """Messages of the document that the source does not have any more."""
     strange: bool = False
     """Whether the source does not simply continue the document."""
 
@@ -44,25 +48,56 @@ def _by_message(body: str, rounds: list[Round], media: MediaStore) -> Merged:
         raise Malformed(f"the document cannot be read any more: {error}") from None
     by_key = {_key(message): message for message, _ in known}
     last = max((message.at for message, _ in known if message.at), default="")
-    number = sum(first is not None for _, first in known)
-    published = number
+    number = published = sum(first is not None for _, first in known)
     added: list[Round] = []
     late = changed = 0
+    met: set[tuple[str | None, ...]] = set()
     for round in rounds:
         fresh: list[Message] = []
         for message in round.messages:
+            met.add(_key(message))
             before = by_key.get(_key(message))
-            if before is not None:
-                changed += before != message
-            elif message.at is not None and message.at < last:
-                late += 1
-            else:
-                fresh.append(message)
+            if before is None:
+                if message.at is not None and message.at < last:
+                    late += 1
+                else:
+                    fresh.append(message)
+            elif before != message:
+                gained = _gained(before, message)
+                changed += gained is None
+                fresh += [m for m in gained or () if _key(m) not in by_key]
         if fresh:
             number += 1
             added.append(Round(number, tuple(fresh), round.cwd, round.branch, None, _calls(fresh)))
     text = "".join(write_round(round, media) for round in added)
-    return Merged(added, text, published, late, changed, strange=True)
+    gone = len({key for key in by_key if not str(key[0]).startswith(_GAIN)} - met)
+    return Merged(added, text, published, late, changed, gone, strange=True)
+
+
+def _gained(before: Message, now: Message) -> list[Message] | None:
+    """What a message has more than when it was written: results of its calls, further blocks.
+
+    None where it is another message altogether: somebody edited one of them.
+    """
+    if len(now.blocks) < len(before.blocks):
+        return None
+    gained: list[Message] = []
+    for old, new in zip(before.blocks, now.blocks, strict=False):
+        if old == new:
+            continue
+        if not (isinstance(old, ToolCall) and isinstance(new, ToolCall) and new.result):
+            return None
+        if old.result is not None or msgspec.structs.replace(new, result=None, agent=None) != (
+            msgspec.structs.replace(old, agent=None)
+        ):
+            return None
+        stray = StrayResult(new.id, new.result)
+        gained.append(Message("user", (stray,), f"{_GAIN}{new.id}", new.result.at))
+    rest = now.blocks[len(before.blocks) :]
+    if rest:
+        id = f"{_GAIN}{now.id}-{len(before.blocks)}"
+        gained.append(Message(now.role, rest, id, now.at, now.reply_id, now.model, stop=now.stop))
+    return gained
 
 
 def _key(message: Message) -> tuple[str | None, ...]:

@@ -22,6 +22,10 @@ _LOOKS_STRUCTURAL = re.compile(
 )
 # Inside a fence only a heading could end the message too early.
 _HEADING_LIKE = re.compile(r"\\*### \S+ · (?:user|assistant)$")
+_OPENS_HTML = re.compile(
+    r"^ {0,3}<(?:!--|\?|![A-Z\[]|/?(?:script|pre|style|textarea|details|summary)\b)",
+    re.MULTILINE | re.IGNORECASE,
+)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _ENTITY_LIKE = re.compile(r"&((?:amp;)*#\d+;)")
 _ENTITY = re.compile(r"&#(\d+);|&amp;((?:amp;)*#\d+;)")
@@ -48,6 +52,17 @@ def _bared(lines: list[str], structure: re.Pattern[str]) -> list[str]:
 def _may_be(line: str) -> bool:
     """A cheap test that spares almost every line the expression."""
     return line[:1] in "\\#<!" and line != ""
+
+
+def swallows(text: str) -> bool:
+    """Whether a viewer would take what follows this text for a part of it.
+
+    An open comment, HTML block or code fence does that; such a text is shown in a fence.
+    """
+    if "<" not in text and "```" not in text and "~~~" not in text:
+        return False
+    fences = sum(line.lstrip().startswith(("```", "~~~")) for line in text.split("\n"))
+    return fences % 2 == 1 or _OPENS_HTML.search(text) is not None
 
 
 def is_structural(line: str) -> bool:

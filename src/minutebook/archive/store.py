@@ -37,7 +37,7 @@ def write_atomically(path: Path, content: bytes) -> bool:
     with suppress(OSError):
         if path.stat().st_size == len(content) and path.read_bytes() == content:
             return False
-    partial = path.with_name(f"{_PARTIAL}{os.getpid()}-{path.name}")
+    partial = partial_name(path)
     try:
         write_new(partial, content)
         partial.replace(path)
@@ -50,28 +50,52 @@ def write_atomically(path: Path, content: bytes) -> bool:
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
     """A folder filled out of sight, which appears under its name by one rename."""
-    partial = path.with_name(f"{_PARTIAL}{os.getpid()}-{path.name}")
+    partial = partial_name(path)
     shutil.rmtree(partial, ignore_errors=True)
     make_folder(partial)
     try:
         yield partial
-        if path.exists():  # left by a run that was killed before it wrote the document
-            shutil.rmtree(path)
+        if path.exists():
+            _clear(path, partial)
         partial.rename(path)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
 
 
-def sweep(folder: Path) -> None:
+def _clear(path: Path, partial: Path) -> None:
+    """A folder without its document: left by a killed run, or somebody removed the document.
+
+    What the new one holds too can go; anything more is set aside, never deleted.
+    """
+    covered = all(
+        (partial / file.relative_to(path)).is_file()
+        and (partial / file.relative_to(path)).read_bytes() == file.read_bytes()
+        for file in path.rglob("*")
+        if file.is_file() and file.suffix in (".json", ".md") and file.name != "index.md"
+    )
+    if covered:
+        shutil.rmtree(path)
+        return
+    number = 1
+    while (aside := path.with_name(f"{path.name}.set-aside-{number}")).exists():
+        number += 1
+    path.rename(aside)
+
+
+def sweep(folder: Path, *patterns: str) -> None:
     """Remove what killed writers left behind; only ever called with the lock held."""
-    for path in folder.glob(f"*/{_PARTIAL}*"):
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
-    for path in folder.glob(f"{_PARTIAL}*"):
-        path.unlink(missing_ok=True)
+    for pattern in patterns:
+        for path in folder.glob(f"{pattern}{_PARTIAL}*"):
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+
+
+def partial_name(path: Path) -> Path:
+    """Where something is written before it gets its name."""
+    return path.with_name(f"{_PARTIAL}{os.getpid()}-{path.name}")
 
 
 @contextmanager

@@ -6,10 +6,12 @@ Round files never change, and databases can be thrown away; the tags are here.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Collection, Iterator
 
 import msgspec
 
+from minutebook.archive.database import tag_rows
 from minutebook.archive.layout import Layout
 from minutebook.archive.store import make_folder
 
@@ -27,14 +29,24 @@ def add_tag(layout: Layout, tag: Tag) -> None:
     """Write a tag down; one line, appended in one step."""
     make_folder(layout.sessions)
     line = msgspec.json.encode(tag) + b"\n"
-    descriptor = os.open(layout.tags, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    try:
-        os.write(descriptor, line)
-    finally:
-        os.close(descriptor)
+    descriptor = os.open(layout.tags, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+    with open(descriptor, "r+b", buffering=0) as file:  # noqa: PTH123 - a descriptor
+        size = file.seek(0, os.SEEK_END)
+        if size and os.pread(descriptor, 1, size - 1) != b"\n":
+            line = b"\n" + line  # a killed writer left half a line
+        file.write(line)
 
 
-def read_tags(layout: Layout, session_id: str | None = None) -> Iterator[Tag]:
+def apply_tags(
+    layout: Layout, database: sqlite3.Connection, session_ids: Collection[str] | None = None
+) -> None:
+    """Put the tags of some sessions, or of all, into a database."""
+    for tag in read_tags(layout):
+        if session_ids is None or tag.session_id in session_ids:
+            tag_rows(database, tag.session_id, tag.first, tag.last, tag.engagement_id)
+
+
+def read_tags(layout: Layout) -> Iterator[Tag]:
     """Tags in the order they were given; a half-written line is passed over."""
     try:
         lines = layout.tags.read_bytes().split(b"\n")
@@ -42,8 +54,6 @@ def read_tags(layout: Layout, session_id: str | None = None) -> Iterator[Tag]:
         return
     for line in lines:
         try:
-            tag = msgspec.json.decode(line, type=Tag)
+            yield msgspec.json.decode(line, type=Tag)
         except msgspec.DecodeError:
             continue
-        if session_id in (None, tag.session_id):
-            yield tag

@@ -49,9 +49,11 @@ def command(
         for result in results:
             _print(result, details=not everything)
         good = sum(result.ok for result in results)
-        verb = "loses" if len(results) == 1 else "lose"
         count = terminal.plural(len(results), "session")
-        terminal.say(f"{good} of {count} {verb} nothing that matters.")
+        if good == len(results):
+            terminal.say(f"{count} checked: nothing that matters is lost.")
+        else:
+            terminal.say(f"{count} checked: {len(results) - good} with problems.")
     if not all(result.ok for result in results):
         raise click.exceptions.Exit(1)
 

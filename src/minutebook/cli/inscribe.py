@@ -75,6 +75,7 @@ def print_report(house: House, report: InscribeReport) -> None:
         (report.count("waiting"), "still running"),
         (report.count("empty"), "empty"),
         (report.count("unusable"), "no transcripts"),
+        (report.count("duplicate"), "with an id another file has too"),
         (report.count("failed"), "failed"),
     ]
     said = ", ".join(f"{count} {what}" for count, what in counts if count) or "nothing to do"
@@ -95,6 +96,12 @@ def print_report(house: House, report: InscribeReport) -> None:
             terminal.note(
                 f"{session.transcript.session_id[:8]}: {count} read differently in the source; "
                 "the document stays as it is."
+            )
+        if session.gone:
+            count = terminal.plural(session.gone, "message")
+            terminal.note(
+                f"{session.transcript.session_id[:8]}: the source has lost {count}; "
+                "the document keeps them."
             )
     failed = [session for session in report.sessions if session.outcome == "failed"]
     for session in failed[:_MOST]:

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 
 import msgspec
 
 from minutebook.archive.blocks import Malformed
+from minutebook.archive.database import Broken, integrity, open_database
 from minutebook.archive.header import read_header, write_header
 from minutebook.archive.inscription import header_of
-from minutebook.archive.layout import SessionFolder
 from minutebook.archive.markdown import write_body
 from minutebook.archive.media import MediaStore
 from minutebook.archive.merge import merge
+from minutebook.archive.reading import Inscription, read_inscription, read_subagents, read_text
 from minutebook.archive.rounds import round_file
 from minutebook.derive.identity import Identity, identify
 from minutebook.model import Roster, Round, SessionInfo
@@ -25,7 +27,6 @@ from minutebook.sources.base import Transcript
 from minutebook.sources.claude_code.fidelity import FIELDS, MATTERS, Facts
 from minutebook.sources.library import Library, open_transcript
 from minutebook.verbs.export import write_export
-from minutebook.verbs.rebuild import Inscription, read_inscription
 
 _EXAMPLES = 3
 
@@ -67,7 +68,8 @@ def check(library: Library, roster: Roster, document: Path) -> SessionCheck:
     session_id = document.stem
     try:
         inscription = read_inscription(document)
-    except (Malformed, OSError, UnicodeDecodeError, KeyError) as error:
+        list(read_subagents(inscription))
+    except (Malformed, OSError) as error:
         return SessionCheck(session_id, False, [f"the document cannot be read: {error}"])
     problems = list(_archive_problems(inscription))
     remarks: list[str] = []
@@ -97,8 +99,10 @@ def _folder(inscription: Inscription) -> str:
 
 
 def _archive_problems(inscription: Inscription) -> Iterator[str]:
-    folder = SessionFolder(inscription.path.with_suffix(""))
+    folder = inscription.folder
     media = MediaStore(folder.path.name)
+    if trouble := _database_problem(folder.database, len(inscription.rounds)):
+        yield f"session.db: {trouble}: `minutebook rebuild` makes it again"
     for round in inscription.rounds:
         file = folder.round(round.number)
         expected = round_file(inscription.header.session_id, round, media)
@@ -107,6 +111,17 @@ def _archive_problems(inscription: Inscription) -> Iterator[str]:
                 yield f"round file {file.name} differs from the document: one was edited"
         except OSError:
             yield f"round file {file.name} is missing: `minutebook rebuild` makes it again"
+
+
+def _database_problem(path: Path, rounds: int) -> str | None:
+    if not path.exists():
+        return "it is missing"
+    try:
+        with open_database(path) as database:
+            held = database.execute("SELECT count(*) FROM rounds").fetchone()[0]
+            return integrity(database) or (None if held == rounds else f"{held} of {rounds} rounds")
+    except (Broken, OSError) as error:
+        return str(error)
 
 
 def _source(library: Library, inscription: Inscription) -> Transcript | None:
@@ -120,15 +135,19 @@ def _source(library: Library, inscription: Inscription) -> Transcript | None:
 def _source_problems(
     inscription: Inscription, rounds: list[Round], remarks: list[str]
 ) -> Iterator[str]:
-    text = inscription.path.read_bytes().decode("utf-8")
+    text = read_text(inscription.path)
     body = text[read_header(text)[1] :]
     media = MediaStore(inscription.path.stem)
     pieces = [write_body([round], media) for round in rounds]
     merged = merge(body, pieces, rounds, media)
     if merged.changed:
-        yield f"{merged.changed} messages read differently in the source: the document was edited"
+        what = "message reads" if merged.changed == 1 else "messages read"
+        yield f"{merged.changed} {what} differently in the source: the document was edited"
     if merged.late:
-        yield f"{merged.late} older messages of the source are not in the document"
+        what = "message" if merged.late == 1 else "messages"
+        yield f"{merged.late} older {what} of the source not in the document"
+    if merged.gone:
+        remarks.append(f"the source has lost {merged.gone} of the document's messages")
     if merged.added:
         waiting = len(merged.added)
         what = "round is" if waiting == 1 else "rounds are"
@@ -143,24 +162,31 @@ def _round_trip(inscription: Inscription, exported: Path, roster: Roster) -> Ite
     header = header_of(info, identity, rounds, inscription.header.agent_id, str(exported))
     old = inscription.header
     header = msgspec.structs.replace(
-        header, engagements=old.engagements, summary=old.summary, edited=old.edited
+        header,
+        engagements=old.engagements,
+        extra=old.extra,
+        summary=old.summary,
+        edited=old.edited,
+        role=old.role,
     )
+    if old.name_source == "roster":  # today's roster may say something else
+        header = msgspec.structs.replace(header, name=old.name, name_source="roster")
     again = write_header(header) + write_body(rounds, media)
-    if again != inscription.path.read_bytes().decode("utf-8"):
-        yield "inscribing the export does not give the same document: " + _difference(
-            inscription, rounds, write_header(header)
-        )
+    written = read_text(inscription.path)
+    if again != written:
+        difference = _difference(inscription, rounds, written, again)
+        yield f"inscribing the export does not give the same document: {difference}"
 
 
-def _difference(inscription: Inscription, rounds: list[Round], header: str) -> str:
+def _difference(inscription: Inscription, rounds: list[Round], written: str, again: str) -> str:
     for before, after in zip(inscription.rounds, rounds, strict=False):
         if before != after:
             return f"round {before.number} differs"
     if len(inscription.rounds) != len(rounds):
         return f"{len(inscription.rounds)} rounds became {len(rounds)}"
-    known = write_header(inscription.header).splitlines()
-    lines = [a for a, b in zip(known, header.splitlines(), strict=False) if a != b]
-    return f"the header differs: {lines[:2]}"
+    lines = zip_longest(written.split("\n"), again.split("\n"), fillvalue="(the end)")
+    number, (one, other) = next((n, pair) for n, pair in enumerate(lines, 1) if pair[0] != pair[1])
+    return f"line {number} is '{one[:80]}', and would be '{other[:80]}'"
 
 
 def _read(transcript: Transcript, roster: Roster) -> tuple[list[Round], SessionInfo, Identity]:

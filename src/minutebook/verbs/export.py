@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
 from minutebook.archive.blocks import Malformed
-from minutebook.archive.layout import SessionFolder
-from minutebook.archive.markdown import read_rounds
-from minutebook.archive.media import MediaStore
-from minutebook.archive.notation import parse_carrier
+from minutebook.archive.layout import file_name
+from minutebook.archive.reading import Inscription, read_inscription, read_subagents
 from minutebook.archive.store import make_folder, write_atomically
 from minutebook.errors import BadArgument, Conflict
 from minutebook.model import Round, StrayResult, Subagent, Thinking, ToolCall, Unknown
 from minutebook.sources.claude_code.emit import Emitter
 from minutebook.sources.claude_code.locate import encoded_folder
 from minutebook.sources.claude_code.records import Origin
-from minutebook.verbs.rebuild import Inscription, read_inscription
 
 
 class Exported(msgspec.Struct, frozen=True):
@@ -43,49 +39,64 @@ def export_claude(
     """Write the transcript of an inscription where the CLI looks for it, or to `out`."""
     try:
         inscription = read_inscription(document)
+        agents = list(read_subagents(inscription))
     except Malformed as error:
         raise Conflict(f"{document} cannot be exported: {error}.") from None
     header = inscription.header
     folder_of = cwd or header.cwd
     if out is None and folder_of is None:
         raise BadArgument("This session has no working folder on record: give one with --cwd.")
-    target = out or (
-        root / "projects" / encoded_folder(folder_of or "") / f"{header.session_id}.jsonl"
-    )
-    backup = _make_room(target, force)
-    make_folder(target.parent)
-    agents = list(read_subagents(inscription))
-    write_atomically(target, transcript(inscription, cwd))
-    _write_agents(target, inscription, agents)
+    name = f"{file_name(header.session_id)}.jsonl"
+    target = out or root / "projects" / encoded_folder(folder_of or "") / name
+    if target.is_dir():
+        target = target / name
+    files = {target: transcript(inscription, cwd), **_agent_files(target, inscription, agents)}
+    backup = _make_room(target, files, force)
+    for path, content in files.items():
+        make_folder(path.parent)
+        write_atomically(path, content)
     warnings = [f"{count} × {what}" for what, count in _unheld(inscription.rounds).items()]
     rounds = len(inscription.rounds)
     return Exported(target, header.session_id, folder_of, rounds, len(agents), warnings, backup)
 
 
-def _make_room(target: Path, force: bool) -> Path | None:
-    """An original is never overwritten: refused, or with `force` set aside (OPS-13)."""
-    if not target.exists():
-        return None
-    if not force:
+def _make_room(target: Path, files: dict[Path, bytes], force: bool) -> Path | None:
+    """An original is never overwritten: refused, or with `force` set aside (OPS-13).
+
+    That goes for subagents' transcripts as well, except where they say the same.
+    """
+    agents = [path for path in files if path != target]
+    taken = [path for path in agents if path.exists() and path.read_bytes() != files[path]]
+    if target.exists():
+        taken.insert(0, target)
+    if taken and not force:
         raise Conflict(
-            f"{target} exists already. Write elsewhere with --out, or use --force "
+            f"{taken[0]} exists already. Write elsewhere with --out, or use --force "
             "(it keeps a copy of what is there)."
         )
-    backup = target.with_name(f"{target.name}.{time.strftime('%Y%m%d-%H%M%S')}.backup")
-    number = 1
-    while backup.exists():
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    backups = [_set_aside(path, stamp) for path in taken]
+    return backups[0] if backups else None
+
+
+def _set_aside(path: Path, stamp: str) -> Path:
+    number = 0
+    while True:
+        again = f"-{number}" if number else ""
+        backup = path.with_name(f"{path.name}.{stamp}{again}.backup")
+        if not backup.exists():
+            return path.replace(backup)
         number += 1
-        backup = backup.with_suffix(f".backup{number}")
-    target.replace(backup)
-    return backup
 
 
 def write_export(inscription: Inscription, folder: Path, cwd: str) -> Path:
     """The export in a folder of its own, for checks; named as the CLI wants it."""
-    path = folder / encoded_folder(cwd) / f"{inscription.header.session_id}.jsonl"
-    make_folder(path.parent)
-    path.write_bytes(transcript(inscription, None))
-    _write_agents(path, inscription, list(read_subagents(inscription)))
+    path = folder / encoded_folder(cwd) / f"{file_name(inscription.header.session_id)}.jsonl"
+    agents = list(read_subagents(inscription))
+    files = {path: transcript(inscription, None), **_agent_files(path, inscription, agents)}
+    for file, content in files.items():
+        make_folder(file.parent)
+        file.write_bytes(content)
     return path
 
 
@@ -108,28 +119,16 @@ def transcript(inscription: Inscription, cwd: str | None) -> bytes:
     return b"".join(Emitter(header.session_id, origin).transcript(rounds))
 
 
-def read_subagents(inscription: Inscription) -> Iterator[Subagent]:
-    """The subagents inscribed beside a session."""
-    folder = SessionFolder(inscription.path.with_suffix(""))
-    media = MediaStore("..", lambda name: (folder.media / Path(name).name).read_bytes())
-    for path in sorted(folder.subagents.glob("*.md")):
-        text = path.read_bytes().decode("utf-8")
-        lines = text.split("\n", 3)
-        found = parse_carrier(lines[2]) if len(lines) > 3 else None
-        if found is None or found[0] != "subagent":
-            raise Conflict(f"{path} is no inscription of a subagent any more.")
-        facts = {name: value for name, value in found[1].items() if name != "session"}
-        yield Subagent(rounds=tuple(read_rounds("\n" + lines[3], media)), **facts)
-
-
-def _write_agents(target: Path, inscription: Inscription, agents: list[Subagent]) -> None:
+def _agent_files(
+    target: Path, inscription: Inscription, agents: list[Subagent]
+) -> dict[Path, bytes]:
+    """The subagents' transcripts and notes beside the main file."""
     folder = target.with_suffix("") / "subagents"
-    if agents:
-        make_folder(folder)
+    files: dict[Path, bytes] = {}
     for agent in agents:
         emitter = Emitter(inscription.header.session_id, Origin(), agent=agent.id)
-        name = folder / f"agent-{Path(agent.id).name}.jsonl"
-        write_atomically(name, b"".join(emitter.transcript(agent.rounds)))
+        name = folder / f"agent-{file_name(agent.id)}.jsonl"
+        files[name] = b"".join(emitter.transcript(agent.rounds))
         meta: dict[str, object] = {
             "agentType": agent.kind,
             "description": agent.description,
@@ -137,7 +136,8 @@ def _write_agents(target: Path, inscription: Inscription, agents: list[Subagent]
             "helper": agent.helper or None,
         }
         present = {key: value for key, value in meta.items() if value is not None}
-        write_atomically(name.with_suffix(".meta.json"), msgspec.json.encode(present))
+        files[name.with_suffix(".meta.json")] = msgspec.json.encode(present)
+    return files
 
 
 def _unheld(rounds: list[Round]) -> dict[str, int]:

@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import msgspec
 
 from minutebook.archive.blocks import Malformed
-from minutebook.archive.database import count_rows, open_database, put_rows, tag_rows
+from minutebook.archive.database import Broken, count_rows, open_database, put_rows
 from minutebook.archive.indexes import write_indexes
 from minutebook.archive.inscription import Published, header_of, publish
 from minutebook.archive.layout import Layout, agent_id_of
 from minutebook.archive.ledger import Entry, Ledger, fingerprint, load_ledger, save_ledger
 from minutebook.archive.rounds import RoundRow
 from minutebook.archive.store import make_folder, sweep, writing
-from minutebook.archive.tags import read_tags
+from minutebook.archive.tags import apply_tags
 from minutebook.derive.identity import identify
 from minutebook.errors import Conflict
-from minutebook.model import Roster
+from minutebook.model import Roster, Round
 from minutebook.sources.base import Transcript, reason_of
 from minutebook.sources.fan_out import fan_out
 from minutebook.sources.library import open_transcript
+from minutebook.sources.registry import SOURCES
 from minutebook.verbs.rebuild import rebuild_sessions_database
 
 QUIET_SECONDS = 600
 """A transcript untouched for so long is taken to be finished; until then its last round waits."""
+UNANSWERED_SECONDS = 86_400
+"""A last call without its result is given a day."""
 
 
 class Inscribed(msgspec.Struct, frozen=True):
@@ -33,11 +37,13 @@ class Inscribed(msgspec.Struct, frozen=True):
 
     transcript: Transcript
     outcome: str
-    """``new``, ``grown``, ``unchanged``, ``waiting``, ``empty``, ``unusable`` or ``failed``."""
+    """``new``, ``grown``, ``unchanged``, ``waiting``, ``empty``, ``unusable``, ``duplicate``
+    or ``failed``."""
     rounds_added: int = 0
     waiting: int = 0
     late: int = 0
     changed: int = 0
+    gone: int = 0
     problem: str | None = None
 
 
@@ -54,6 +60,7 @@ class _Done(msgspec.Struct, frozen=True):
     published: Published | None = None
     waiting: int = 0
     head: str = ""
+    beside: str = ""
     problem: str | None = None
     foreign: str | None = None
 
@@ -78,41 +85,65 @@ def inscribe(
     """
     with writing(layout.lock, "inscribe"):
         make_folder(layout.sessions)
-        sweep(layout.sessions)
+        sweep(layout.sessions, "", "*/")
         ledger = load_ledger(layout)
-        stale = [t for t in transcripts if not _is_current(ledger, t, ended)]
-        skipped = {t.path for t in transcripts} - {t.path for t in stale}
+        doubles = _doubles(ledger, transcripts)
+        own = [t for t in transcripts if t.path not in doubles]
+        stale = [t for t in own if not _is_current(ledger, t, ended)]
 
         def work(transcript: Transcript) -> _Done:
             entry = ledger.sessions.get(transcript.session_id)
-            live = not ended and is_live(transcript)
-            return _inscribe_one(layout, roster, transcript, entry, live)
+            return _inscribe_one(layout, roster, transcript, entry, ended)
 
-        done: dict[str, Inscribed] = {}
+        done: dict[Path, Inscribed] = {}
         rows: list[RoundRow] = []
         for transcript, result in fan_out(work, stale, jobs):
             if progress is not None:
                 progress(transcript.size)
-            done[str(transcript.path)] = _outcome(transcript, result)
+            done[transcript.path] = _outcome(transcript, result)
             ledger.unusable.pop(str(transcript.path), None)
             if result.published is not None:
                 rows += result.published.rows
                 ledger.sessions[transcript.session_id] = _entry(transcript, result)
             elif result.foreign is not None:
                 ledger.unusable[str(transcript.path)] = (transcript.size, transcript.mtime)
-        if stale or not layout.database.exists():
-            _index(layout, ledger, rows)
-        sessions = [
-            Inscribed(t, "unusable" if ledger.is_unusable(t) else "unchanged")
-            if t.path in skipped
-            else done[str(t.path)]
-            for t in transcripts
-        ]
-        return InscribeReport(sessions)
+        _index(layout, ledger, rows, changed=bool(stale))
+        return InscribeReport([_said(ledger, t, done, doubles) for t in transcripts])
+
+
+def _said(
+    ledger: Ledger, transcript: Transcript, done: dict[Path, Inscribed], doubles: dict[Path, Path]
+) -> Inscribed:
+    if transcript.path in doubles:
+        problem = f"the same session id as {doubles[transcript.path]}"
+        return Inscribed(transcript, "duplicate", problem=problem)
+    if transcript.path in done:
+        return done[transcript.path]
+    return Inscribed(transcript, "unusable" if ledger.is_unusable(transcript) else "unchanged")
+
+
+def _doubles(ledger: Ledger, transcripts: Sequence[Transcript]) -> dict[Path, Path]:
+    """Files whose id another file has too → that file: the one inscribed, else the larger."""
+    chosen: dict[str, Transcript] = {}
+    for transcript in transcripts:
+        rival = chosen.get(transcript.session_id)
+        entry = ledger.sessions.get(transcript.session_id)
+        known = entry.source if entry is not None else None
+        if (
+            rival is None
+            or str(transcript.path) == known
+            or (str(rival.path) != known and transcript.size > rival.size)
+        ):
+            chosen[transcript.session_id] = transcript
+    return {
+        transcript.path: chosen[transcript.session_id].path
+        for transcript in transcripts
+        if chosen[transcript.session_id].path != transcript.path
+    }
 
 
 def _is_current(ledger: Ledger, transcript: Transcript, ended: bool) -> bool:
-    """Whether the source is as it was when it was last read; answered without reading it."""
+    """Whether the source is as it was when it was last read; only its first bytes are looked at."""
     if ledger.is_unusable(transcript):
         return True
     entry = ledger.sessions.get(transcript.session_id)
@@ -120,18 +151,31 @@ def _is_current(ledger: Ledger, transcript: Transcript, ended: bool) -> bool:
         return False
     if (entry.size, entry.mtime) != (transcript.size, transcript.mtime):
         return False
-    return not entry.waiting or (not ended and is_live(transcript))
+    if entry.waiting and (ended or not is_live(transcript)):
+        return False
+    source = SOURCES[transcript.source]
+    try:
+        return entry.head == fingerprint(
+            transcript.path, entry.size
+        ) and entry.beside == source.beside(transcript.path)
+    except OSError:
+        return False  # the reading will say what is wrong
 
 
 def _inscribe_one(
-    layout: Layout, roster: Roster, transcript: Transcript, entry: Entry | None, live: bool
+    layout: Layout, roster: Roster, transcript: Transcript, entry: Entry | None, ended: bool
 ) -> _Done:
+    document = layout.document(entry.agent_id, transcript.session_id) if entry else None
     try:
-        head = fingerprint(transcript.path)
+        head = fingerprint(transcript.path, transcript.size)
+        if entry is not None and _is_another(entry, transcript):
+            return _Done(problem=f"another transcript of this id is inscribed: {entry.source}")
+        beside = SOURCES[transcript.source].beside(transcript.path)
         reading = open_transcript(transcript)
         rounds = list(reading.rounds())
         if reading.report.foreign:
             return _Done(foreign=reading.report.foreign)
+        live = not ended and (is_live(transcript) or _awaits_a_tool(transcript, rounds))
         published = rounds[: reading.closed] if live else rounds
         waiting = len(rounds) - len(published)
         if not published:
@@ -139,13 +183,30 @@ def _inscribe_one(
         info = reading.info()
         identity = identify(info, roster)
         agent_id = entry.agent_id if entry is not None else agent_id_of(identity.role)
+        document = layout.document(agent_id, transcript.session_id)
         header = header_of(info, identity, published, agent_id, str(transcript.path))
         result = publish(layout, header, published, list(reading.subagents()))
-        return _Done(result, waiting, head)
+        return _Done(result, waiting, head, beside)
     except OSError as error:
         return _Done(problem=f"{error.filename or transcript.path}: {reason_of(error)}")
-    except (Conflict, Malformed) as error:
+    except (Broken, Conflict) as error:
         return _Done(problem=str(error))
+    except Malformed as error:
+        return _Done(problem=f"{document}: {error}")
+
+
+def _is_another(entry: Entry, transcript: Transcript) -> bool:
+    """Whether a file at another place than the inscribed one is not that file, moved."""
+    if entry.source == str(transcript.path) or not entry.head:
+        return False
+    return fingerprint(transcript.path, entry.size) != entry.head
+
+
+def _awaits_a_tool(transcript: Transcript, rounds: list[Round]) -> bool:
+    """A long build, a question of permission: the last call may still be answered."""
+    if not rounds or time.time() - transcript.mtime > UNANSWERED_SECONDS:
+        return False
+    return any(call.result is None for call in rounds[-1].calls)
 
 
 def _outcome(transcript: Transcript, result: _Done) -> Inscribed:
@@ -165,6 +226,7 @@ def _outcome(transcript: Transcript, result: _Done) -> Inscribed:
         result.waiting,
         published.late,
         published.changed,
+        published.gone,
     )
 
 
@@ -174,23 +236,24 @@ def _entry(transcript: Transcript, result: _Done) -> Entry:
     entry.rounds = result.published.rounds
     entry.waiting = result.waiting
     entry.source = str(transcript.path)
-    entry.size, entry.mtime, entry.head = transcript.size, transcript.mtime, result.head
+    entry.size, entry.mtime = transcript.size, transcript.mtime
+    entry.head, entry.beside = result.head, result.beside
     return entry
 
 
-def _index(layout: Layout, ledger: Ledger, new: list[RoundRow]) -> None:
+def _index(layout: Layout, ledger: Ledger, new: list[RoundRow], *, changed: bool) -> None:
     """The cross-session database, the ledger and the index files, in that order."""
     expected = sum(entry.rounds for entry in ledger.sessions.values())
-    if count_rows(layout.database) + len(new) == expected:
-        with open_database(layout.database) as database:
-            put_rows(database, new)
-            touched = {row.session_id for row in new}
-            for tag in read_tags(layout):
-                if tag.session_id in touched:
-                    tag_rows(database, tag.session_id, tag.first, tag.last, tag.engagement_id)
-    else:  # gone, truncated, or from a run that was killed: from the documents
+    held = count_rows(layout.database)
+    if held + len(new) != expected:
+        # Gone, truncated, or from a run that was killed: from the documents.
         for session_id, rounds in rebuild_sessions_database(layout).items():
             if session_id in ledger.sessions:
                 ledger.sessions[session_id].rounds = rounds
-    save_ledger(layout, ledger)
-    write_indexes(layout, ledger.sessions.values())
+    elif new:
+        with open_database(layout.database) as database:
+            put_rows(database, new)
+            apply_tags(layout, database, {row.session_id for row in new})
+    if changed or held + len(new) != expected:
+        save_ledger(layout, ledger)
+        write_indexes(layout, ledger.sessions.values())

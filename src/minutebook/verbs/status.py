@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 
 from minutebook.archive.layout import Layout
 from minutebook.archive.ledger import load_ledger
+from minutebook.errors import NotFound
 from minutebook.sources.base import Transcript
 from minutebook.sources.library import Library
 from minutebook.verbs.doctor import CleanUp, clean_ups
@@ -46,6 +49,9 @@ def status(layout: Layout, library: Library) -> Status:
         else:
             current += 1
     present = {transcript.session_id for transcript in library.transcripts}
+    away = [entry for id, entry in ledger.sessions.items() if id not in present]
+    if layout.root.exists() and not layout.root.is_dir():
+        raise NotFound(f"{layout.root} is a file, not an archive.")
     return Status(
         archive=str(layout.root),
         inscribed=len(ledger.sessions),
@@ -53,6 +59,6 @@ def status(layout: Layout, library: Library) -> Status:
         grown=grown,
         ended=ended,
         live=live,
-        orphaned=len(ledger.sessions.keys() - present),
+        orphaned=sum(not (e.source and Path(e.source).exists()) for e in away),
         clean_ups=clean_ups(library),
     )

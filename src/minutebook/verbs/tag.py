@@ -6,14 +6,16 @@ import re
 
 import msgspec
 
-from minutebook.archive.database import Broken, open_database, rows_of, tag_rows
+from minutebook.archive.database import Broken, count_rows, open_database, rows_of, tag_rows
 from minutebook.archive.indexes import rounds_index
-from minutebook.archive.layout import Layout, SessionFolder
+from minutebook.archive.inscription import refresh_database
+from minutebook.archive.layout import Layout
+from minutebook.archive.reading import read_inscription
 from minutebook.archive.store import write_atomically, writing
 from minutebook.archive.tags import Tag, add_tag
 from minutebook.errors import BadArgument, NotFound
 from minutebook.verbs.find_inscription import find_inscription
-from minutebook.verbs.rebuild import read_inscription, rebuild_sessions_database
+from minutebook.verbs.rebuild import index_rows, rebuild_sessions_database
 
 _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
 NOTHING = "-"
@@ -33,19 +35,17 @@ def tag(layout: Layout, session: str, rounds: str, engagement_id: str) -> Tagged
         raise BadArgument(
             "An engagement id is a word or slug, like console-work; '-' takes it off."
         )
-    document = find_inscription(layout, session)
-    header = read_inscription(document).header
-    folder = SessionFolder(document.with_suffix(""))
+    inscription = read_inscription(find_inscription(layout, session), pictures=False)
+    header, folder = inscription.header, inscription.folder
     value = None if label == NOTHING else label
     with writing(layout.lock, "tag"):
-        try:
-            with open_database(folder.database) as database:
-                count = tag_rows(database, header.session_id, first, last, value)
-                if not count:
-                    raise NotFound(f"Session {header.session_id[:8]} has no round {rounds}.")
-                rows = rows_of(database, header.session_id)
-        except Broken as error:
-            raise NotFound(f"{error}. `minutebook rebuild` makes it again.") from None
+        if count_rows(folder.database) != len(inscription.rounds):
+            refresh_database(layout, folder, header, index_rows(layout, inscription))
+        with open_database(folder.database) as database:
+            count = tag_rows(database, header.session_id, first, last, value)
+            if not count:
+                raise NotFound(f"Session {header.session_id[:8]} has no round {rounds}.")
+            rows = rows_of(database, header.session_id)
         add_tag(layout, Tag(header.session_id, first, last, value))
         write_atomically(folder.index, rounds_index(header.session_id, rows))
         try:

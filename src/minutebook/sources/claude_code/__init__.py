@@ -24,6 +24,9 @@ class ClaudeCode:
     def read(self, path: Path, depth: Depth) -> ClaudeReading:
         return ClaudeReading(path, depth)
 
+    def beside(self, path: Path) -> str:
+        return locate.beside(path)
+
     def orphans(self, folder: Path, session_ids: Collection[str]) -> list[Trouble]:
         return locate.orphans(folder, session_ids)
 

@@ -115,6 +115,7 @@ class RoundAssembler:
         self.prompts = 0
         self.calls = 0
         self.usage = Usage()
+        self._opened = False  # the round was begun, and its prompt is still to come
         self.homeless = 0
         """Notices that, at the end of the file, belong to no round."""
         self._number = first_number
@@ -126,13 +127,22 @@ class RoundAssembler:
 
     def prompt(self, message: OpenMessage, cwd: str | None, branch: str | None) -> None:
         """A real user message: it opens the next round."""
-        if self._round.started:
+        if self._round.started and not self._opened:
             self._close()
+        self._opened = False
         current = self._round
         current.started = True
         current.cwd, current.branch = cwd, branch
         current.messages.append(message)
         self.prompts += 1
+
+    def begin(self, cwd: str | None, branch: str | None, *, prompted: bool) -> None:
+        """A round that does not open with its prompt: an export says where it begins."""
+        if self._round.started:
+            self._close()
+        self._round.started = True
+        self._round.cwd, self._round.branch = cwd, branch
+        self._opened = prompted
 
     def notice(self, message: OpenMessage) -> None:
         """Something the harness said: it stays with the round it falls into."""

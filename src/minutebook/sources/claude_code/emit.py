@@ -32,7 +32,7 @@ from minutebook.model import (
 from minutebook.sources.claude_code import known
 from minutebook.sources.claude_code.assemble import user_blocks
 from minutebook.sources.claude_code.conversation import SPAWNING_TOOLS
-from minutebook.sources.claude_code.records import Origin
+from minutebook.sources.claude_code.records import Origin, RoundStart
 
 Json = dict[str, Any]
 _NAMESPACE = uuid.UUID("6d696e75-7465-626f-6f6b-2d6578706f72")
@@ -61,7 +61,10 @@ class Emitter:
 
     def records(self, rounds: Iterable[Round]) -> Iterator[Json]:
         yield self._own({"origin": self.origin})
-        for round in rounds:
+        for index, round in enumerate(rounds):
+            if index and round.messages and round.messages[0] is not round.prompt:
+                prompted = round.prompt is not None
+                yield self._own({"round": RoundStart(round.cwd, round.branch, prompted)})
             for message in round.messages:
                 if message.role == "assistant":
                     yield from self._reply(message, round)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator
@@ -163,6 +164,17 @@ def _siblings(folder: Path, changed: int) -> dict[str, list[Path]]:  # noqa: ARG
         if record is not None and record.sessionId:
             owned.setdefault(record.sessionId, []).append(path)
     return owned
+
+
+def beside(path: Path) -> str:
+    """Sizes and times of the files in a session's own folder, as one short text."""
+    try:
+        with os.scandir(session_folder(path) / "subagents") as entries:
+            stats = sorted((entry.name, entry.stat()) for entry in entries)
+    except OSError:
+        return ""
+    found = "\n".join(f"{name} {stat.st_size} {stat.st_mtime}" for name, stat in stats)
+    return hashlib.sha256(found.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def orphans(folder: Path, session_ids: Collection[str]) -> list[Trouble]:

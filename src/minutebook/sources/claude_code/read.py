@@ -261,6 +261,9 @@ class ClaudeReading:
         carried = record.minutebook
         if carried is not None and carried.origin is not None:
             self._info.origin(carried.origin)
+        if carried is not None and carried.round is not None:
+            start = carried.round
+            self._main.assembler.begin(start.cwd, start.branch, prompted=start.prompted)
         if carried is not None:
             self._carried(carried.message, Record(type="minutebook"))
 

@@ -85,6 +85,13 @@ class Origin(msgspec.Struct, omit_defaults=True):
     version: str | None = None
 
 
+class RoundStart(msgspec.Struct, omit_defaults=True):
+    cwd: str | None = None
+    branch: str | None = None
+    prompted: bool = False
+    """Its prompt follows, behind other messages."""
+
+
 class Carried(msgspec.Struct, gc=False):
     """Our own field: a message Claude's schema could not hold as it was.
 
@@ -93,6 +100,8 @@ class Carried(msgspec.Struct, gc=False):
 
     message: Message | None = None
     origin: Origin | None = None
+    round: RoundStart | None = None
+    """A round begins here, with something else than a prompt."""
 
 
 class Record(msgspec.Struct, Generic[M], gc=False):
