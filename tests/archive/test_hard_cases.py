@@ -14,7 +14,9 @@ from minutebook.archive.layout import Layout, SessionFolder
 from minutebook.archive.reading import read_inscription
 from minutebook.errors import Conflict
 from minutebook.model import Roster, RosterEntry, StrayResult, Text
-from minutebook.sources.library import Library
+from minutebook.sources.base import Reading, Transcript
+from minutebook.sources.library import Library, open_transcript
+from minutebook.verbs import inscribe as inscribe_module
 from minutebook.verbs.check import check
 from minutebook.verbs.export import export_claude
 from minutebook.verbs.rebuild import rebuild
@@ -415,3 +417,56 @@ def test_odd_ids_do_not_break_the_index(layout: Layout, write: Write, tmp_path: 
     assert row[0].count(" | ") == 4
     assert "%25" in row[0]
     assert json.loads(layout.ledger.read_bytes())["sessions"].keys() == {name}
+
+
+def watch_full_reads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The transcripts that are read from their start from now on."""
+    opened: list[Path] = []
+
+    def spy(transcript: Transcript) -> Reading:
+        opened.append(transcript.path)
+        return open_transcript(transcript)
+
+    monkeypatch.setattr(inscribe_module, "open_transcript", spy)
+    return opened
+
+
+def test_a_running_session_is_read_from_its_last_newline(
+    layout: Layout, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Incremental: what was read before is not read again; an edit of the document is noticed."""
+    path = put(tmp_path / "p", *turn(1), *turn(2))
+    write(path, live=True)
+    opened = watch_full_reads(monkeypatch)
+    put(tmp_path / "p", *turn(1), *turn(2), *turn(3))
+    assert write(path, live=True).sessions[0].rounds_added == 1
+    put(tmp_path / "p", *turn(1), *turn(2), *turn(3), *turn(4))
+    assert write(path).sessions[0].rounds_added == 2
+    assert opened == []
+    assert len(read_inscription(layout.documents()[0]).rounds) == 4
+    once = Layout(tmp_path / "once")
+    inscribe_module.inscribe(once, Roster(), Library([path]).transcripts, ended=True)
+    assert snapshot(once.root) == snapshot(layout.root)
+
+
+@pytest.mark.parametrize("how", ["source rewritten", "document edited", "checkpoint broken"])
+def test_what_does_not_fit_is_read_in_full(
+    layout: Layout, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """Incremental: the fallback, and nothing is lost by it."""
+    path = put(tmp_path / "p", *turn(1), *turn(2))
+    write(path, live=True)
+    (document,) = layout.documents()
+    (kept,) = layout.sessions.rglob("checkpoint.json")
+    put(tmp_path / "p", *turn(1), *turn(2), *turn(3))
+    if how == "source rewritten":
+        path.write_bytes(path.read_bytes().replace(b"out 2", b"out X"))
+    elif how == "document edited":
+        document.write_text(document.read_text().replace("reply 1", "reply one"))
+    else:
+        kept.write_bytes(kept.read_bytes()[:100])
+    opened = watch_full_reads(monkeypatch)
+    write(path)
+    assert opened == [path]
+    assert len(read_inscription(document).rounds) == 3
+    assert not list(layout.sessions.rglob("checkpoint.json"))

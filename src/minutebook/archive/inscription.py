@@ -23,7 +23,7 @@ from minutebook.archive.indexes import rounds_index
 from minutebook.archive.layout import Layout, SessionFolder
 from minutebook.archive.markdown import read_rounds, write_body, write_round
 from minutebook.archive.media import MediaStore
-from minutebook.archive.merge import merge
+from minutebook.archive.merge import Merged, merge
 from minutebook.archive.notation import carrier
 from minutebook.archive.reading import no_picture, read_text
 from minutebook.archive.rounds import RoundRow, round_file, row_of
@@ -40,6 +40,7 @@ from minutebook.derive.messages import spoken
 from minutebook.errors import Conflict
 from minutebook.model import Round, SessionInfo, Subagent
 
+NOTHING_SAID = "(nothing said)"
 Outcome = Literal["new", "grown", "unchanged"]
 
 
@@ -81,7 +82,7 @@ def header_of(
         cwd=info.cwd,
         branch=info.branch,
         version=info.versions[0] if info.versions else None,
-        summary=summary_line(spoken(first.text) if first is not None else "") or "(nothing said)",
+        summary=summary_line(spoken(first.text) if first is not None else "") or NOTHING_SAID,
     )
 
 
@@ -92,16 +93,24 @@ def _times(round: Round) -> list[str]:
 
 
 def publish(
-    layout: Layout, header: Header, rounds: list[Round], subagents: list[Subagent]
+    layout: Layout,
+    header: Header,
+    rounds: list[Round],
+    subagents: list[Subagent],
+    *,
+    behind: int = 0,
 ) -> Published:
-    """Inscribe a session, or append what is new to its inscription."""
+    """Inscribe a session, or append what is new to its inscription.
+
+    With `behind`, the rounds are those that follow so many in a document nobody has touched.
+    """
     document = layout.document(header.agent_id, header.session_id)
     folder = SessionFolder(layout.folder(header.agent_id, header.session_id))
     try:
         known = read_text(document)
     except FileNotFoundError:
         return _publish_new(layout, header, rounds, subagents, document, folder)
-    return _append(layout, header, rounds, subagents, known)
+    return _append(layout, header, rounds, subagents, known, behind)
 
 
 def _publish_new(
@@ -133,7 +142,12 @@ def _publish_new(
 
 
 def _append(
-    layout: Layout, header: Header, rounds: list[Round], subagents: list[Subagent], known: str
+    layout: Layout,
+    header: Header,
+    rounds: list[Round],
+    subagents: list[Subagent],
+    known: str,
+    behind: int,
 ) -> Published:
     document = layout.document(header.agent_id, header.session_id)
     folder = SessionFolder(layout.folder(header.agent_id, header.session_id))
@@ -146,7 +160,11 @@ def _append(
     body = known[start:]
     media = MediaStore(folder.path.name)
     pieces = [write_round(round, media) for round in rounds]
-    merged = merge(body, pieces, rounds, media)
+    if behind:
+        merged = Merged(rounds, "".join(pieces), behind)
+        header = _continued(old, header)
+    else:
+        merged = merge(body, pieces, rounds, media)
     header = msgspec.structs.replace(
         header,
         engagements=old.engagements,
@@ -184,6 +202,20 @@ def _append(
     changed = write_atomically(document, text.encode())
     outcome: Outcome = "grown" if merged.added or changed else "unchanged"
     return Published(header, outcome, count, rows, merged.late, merged.changed, merged.gone)
+
+
+def _continued(old: Header, new: Header) -> Header:
+    """The header of a whole session, from that of its first part and that of the rest."""
+    starts = [time for time in (old.started, new.started) if time]
+    ends = [time for time in (old.ended, new.ended) if time]
+    return msgspec.structs.replace(
+        new,
+        started=min(starts, default=None),
+        ended=max(ends, default=None),
+        messages=old.messages + new.messages,
+        model=old.model or new.model,
+        summary=new.summary if old.summary == NOTHING_SAID else old.summary,
+    )
 
 
 def refresh_database(

@@ -60,6 +60,7 @@ class SessionFolder:
         self.subagents = path / "subagents"
         self.database = path / "session.db"
         self.index = path / "index.md"
+        self.checkpoint = path / "checkpoint.json"
 
     def round(self, number: int) -> Path:
         return self.rounds / round_name(number)

@@ -72,7 +72,9 @@ def _clear(path: Path, partial: Path) -> None:
         (partial / file.relative_to(path)).is_file()
         and (partial / file.relative_to(path)).read_bytes() == file.read_bytes()
         for file in path.rglob("*")
-        if file.is_file() and file.suffix in (".json", ".md") and file.name != "index.md"
+        if file.is_file()
+        and file.suffix in (".json", ".md")
+        and file.name not in ("index.md", "checkpoint.json")
     )
     if covered:
         shutil.rmtree(path)

@@ -45,6 +45,9 @@ class Reading(Protocol):
     closed: int
     """How many rounds, from the first, can no longer grow; known once all were iterated."""
 
+    checkpoint: bytes | None
+    """What a later reading of the grown file can go on from; None where it cannot."""
+
     def rounds(self) -> Iterator[Round]: ...
 
     def info(self) -> SessionInfo: ...

@@ -25,6 +25,8 @@ class LineReader:
         self.view = memoryview(self.data)
         self.offset = start
         """Position in the file of the first byte of `data`."""
+        self.terminated = True
+        """Whether the last line ended in a newline; a half-written one does not."""
         self.number = 0
         """Number of the line last given out, from 1."""
 
@@ -48,6 +50,7 @@ class LineReader:
                 held = end - position
                 self._carry(position, end)
             if held:
+                self.terminated = False
                 self.number += 1
                 yield 0, held
 

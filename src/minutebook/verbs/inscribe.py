@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from minutebook.archive.blocks import Malformed
+from minutebook.archive.checkpoints import checkpoint_of, keep_checkpoint
 from minutebook.archive.database import Broken, count_rows, open_database, put_rows
 from minutebook.archive.indexes import write_indexes
 from minutebook.archive.inscription import Published, header_of, publish
@@ -20,7 +21,7 @@ from minutebook.archive.tags import apply_tags
 from minutebook.derive.identity import identify
 from minutebook.errors import Conflict
 from minutebook.model import Roster, Round
-from minutebook.sources.base import Transcript, reason_of
+from minutebook.sources.base import Reading, Transcript, reason_of
 from minutebook.sources.fan_out import fan_out
 from minutebook.sources.library import open_transcript
 from minutebook.sources.registry import SOURCES
@@ -171,21 +172,22 @@ def _inscribe_one(
         if entry is not None and _is_another(entry, transcript):
             return _Done(problem=f"another transcript of this id is inscribed: {entry.source}")
         beside = SOURCES[transcript.source].beside(transcript.path)
-        reading = open_transcript(transcript)
+        reading, behind = _reading(layout, transcript, entry)
         rounds = list(reading.rounds())
         if reading.report.foreign:
             return _Done(foreign=reading.report.foreign)
         live = not ended and (is_live(transcript) or _awaits_a_tool(transcript, rounds))
-        published = rounds[: reading.closed] if live else rounds
+        published = rounds[: reading.closed - behind] if live else rounds
         waiting = len(rounds) - len(published)
-        if not published:
+        if not published and not behind:
             return _Done(waiting=waiting)
         info = reading.info()
         identity = identify(info, roster)
         agent_id = entry.agent_id if entry is not None else agent_id_of(identity.role)
         document = layout.document(agent_id, transcript.session_id)
         header = header_of(info, identity, published, agent_id, str(transcript.path))
-        result = publish(layout, header, published, list(reading.subagents()))
+        result = publish(layout, header, published, list(reading.subagents()), behind=behind)
+        keep_checkpoint(layout, result, reading.checkpoint if waiting else None)
         return _Done(result, waiting, head, beside)
     except OSError as error:
         return _Done(problem=f"{error.filename or transcript.path}: {reason_of(error)}")
@@ -193,6 +195,17 @@ def _inscribe_one(
         return _Done(problem=str(error))
     except Malformed as error:
         return _Done(problem=f"{document}: {error}")
+
+
+def _reading(layout: Layout, transcript: Transcript, entry: Entry | None) -> tuple[Reading, int]:
+    """A reading that goes on where the last one ended (behind so many rounds), or a full one."""
+    if entry is not None and entry.source == str(transcript.path):
+        blob = checkpoint_of(layout, entry)
+        if blob is not None and fingerprint(transcript.path, entry.size) == entry.head:
+            resumed = SOURCES[transcript.source].resume(transcript.path, blob)
+            if resumed is not None:
+                return resumed, entry.rounds
+    return open_transcript(transcript), 0
 
 
 def _is_another(entry: Entry, transcript: Transcript) -> bool:

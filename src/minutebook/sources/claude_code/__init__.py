@@ -7,6 +7,7 @@ from pathlib import Path
 
 from minutebook.sources.base import Depth, Transcript, Trouble
 from minutebook.sources.claude_code import locate, settings
+from minutebook.sources.claude_code.checkpoint import decode_checkpoint
 from minutebook.sources.claude_code.read import ClaudeReading
 
 
@@ -23,6 +24,13 @@ class ClaudeCode:
 
     def read(self, path: Path, depth: Depth) -> ClaudeReading:
         return ClaudeReading(path, depth)
+
+    def resume(self, path: Path, checkpoint: bytes) -> ClaudeReading | None:
+        """Go on from a checkpoint; None where the file is not what it was up to there."""
+        known = decode_checkpoint(checkpoint)
+        if known is None or not known.fits(path):
+            return None
+        return ClaudeReading(path, resume=known)
 
     def beside(self, path: Path) -> str:
         return locate.beside(path)

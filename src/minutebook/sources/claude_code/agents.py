@@ -35,6 +35,10 @@ class Sidechains:
         self._prompts: dict[str, str] = {}
 
     @property
+    def any(self) -> bool:
+        return bool(self._chains)
+
+    @property
     def count(self) -> int:
         return sum(prompt != WARMUP for prompt in self._prompts.values())
 

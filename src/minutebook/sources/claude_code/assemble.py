@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import cast
 
+import msgspec
+
 from minutebook.derive import messages as kinds
 from minutebook.model import (
     Attachment,
@@ -21,6 +23,7 @@ from minutebook.model import (
     Round,
     StrayResult,
     Text,
+    ToolCall,
     ToolResult,
     Usage,
 )
@@ -28,6 +31,7 @@ from minutebook.sources.claude_code.blocks import OpenCall
 
 SYNTHETIC_MODEL = "<synthetic>"
 _HELD = 4  # closed rounds that may wait for results
+_RECENT = 64  # replies that may still go on in a later round
 
 
 class OpenMessage:
@@ -107,6 +111,64 @@ class _OpenRound:
         self.tools = 0
 
 
+class OpenState(msgspec.Struct, omit_defaults=True):
+    """A round that still grows, as a value."""
+
+    messages: list[Message]
+    whole: list[int] = []
+    started: bool = False
+    cwd: str | None = None
+    branch: str | None = None
+    duration_ms: int | None = None
+    tools: int = 0
+
+
+class AssemblerState(msgspec.Struct):
+    """All an assembler knows between two lines."""
+
+    number: int
+    prompts: int
+    calls: int
+    usage: Usage
+    opened: bool
+    counted: dict[str, Usage]
+    rounds: list[OpenState]
+
+
+def _frozen(round: _OpenRound) -> OpenState:
+    return OpenState(
+        [message.freeze() for message in round.messages],
+        [index for index, message in enumerate(round.messages) if message.whole],
+        round.started,
+        round.cwd,
+        round.branch,
+        round.duration_ms,
+        round.tools,
+    )
+
+
+def _thawed(state: OpenState) -> _OpenRound:
+    round = _OpenRound()
+    round.started, round.cwd, round.branch = state.started, state.cwd, state.branch
+    round.duration_ms, round.tools = state.duration_ms, state.tools
+    for index, message in enumerate(state.messages):
+        opened = OpenMessage.thaw(message)
+        opened.whole = index in state.whole
+        round.messages.append(opened)
+        if opened.whole:
+            continue
+        if opened.role == "assistant" and opened.reply_id is not None:
+            round.replies[opened.reply_id] = opened
+        for at, block in enumerate(opened.blocks):
+            if isinstance(block, ToolCall) and block.result is None:
+                call = OpenCall(block.id, block.name, block.input, block.at)
+                call.agent = block.agent
+                opened.blocks[at] = round.waiting[call.id] = call
+            elif isinstance(block, StrayResult):
+                round.strays.setdefault(block.call_id, opened)
+    return round
+
+
 class RoundAssembler:
     """Takes messages, replies and results in file order; `done` collects finished rounds."""
 
@@ -122,6 +184,20 @@ class RoundAssembler:
         self._round = _OpenRound()
         self._held: list[_OpenRound] = []
         self._counted: dict[str, Usage] = {}  # by reply id, what earlier rounds carry of it
+
+    def state(self) -> AssemblerState:
+        """What would be needed to go on from here."""
+        recent = dict(list(self._counted.items())[-_RECENT:])
+        rounds = [_frozen(round) for round in (*self._held, self._round)]
+        return AssemblerState(
+            self._number, self.prompts, self.calls, self.usage, self._opened, recent, rounds
+        )
+
+    def restore(self, state: AssemblerState) -> None:
+        """Go on from there."""
+        self._number, self.prompts, self.calls = state.number, state.prompts, state.calls
+        self.usage, self._opened, self._counted = state.usage, state.opened, state.counted
+        *self._held, self._round = (_thawed(round) for round in state.rounds)
 
     # -- what comes in
 

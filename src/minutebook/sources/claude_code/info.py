@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import msgspec
+
 from minutebook.derive.messages import parse_command
 from minutebook.model import Link, NameEvidence, PullRequest, SessionInfo, Usage
 from minutebook.sources.claude_code.assemble import SYNTHETIC_MODEL
@@ -30,35 +32,34 @@ class Counts(NamedTuple):
     subagents: int
 
 
-class InfoCollector:
-    """Folds records into a `SessionInfo`."""
+class InfoCollector(msgspec.Struct):
+    """Folds records into a `SessionInfo`. A value, so that a reading can be taken up again."""
 
-    def __init__(self, session_id: str) -> None:
-        self.session_id = session_id
-        self.started: str | None = None
-        self.ended: str | None = None
-        self.compactions = 0
-        self.duration_ms = 0.0
-        self.entrypoint: str | None = None
-        self._cwds: dict[str, None] = {}
-        self._branches: dict[str, None] = {}
-        self._models: dict[str, None] = {}
-        self._versions: dict[str, None] = {}
-        self._slug: str | None = None
-        self._renames: list[str] = []
-        self._signatures: list[str] = []
-        self._custom_title: str | None = None
-        self._agent_name: str | None = None
-        self._ai_title: str | None = None
-        self._summaries: dict[str, str] = {}
-        self._foreign: dict[str, None] = {}
-        self._forks: dict[str, Link] = {}
-        self._prs: dict[str, PullRequest] = {}
-        self._last: tuple[str | None, ...] = ()
-        self.source: str | None = None
-        self._origin_title: str | None = None
-        self.is_evident = False
-        """Whether anything met so far can only have been written by this agent."""
+    session_id: str
+    started: str | None = None
+    ended: str | None = None
+    compactions: int = 0
+    duration_ms: float = 0.0
+    entrypoint: str | None = None
+    source: str | None = None
+    is_evident: bool = False
+    """Whether anything met so far can only have been written by this agent."""
+    _cwds: dict[str, None] = {}
+    _branches: dict[str, None] = {}
+    _models: dict[str, None] = {}
+    _versions: dict[str, None] = {}
+    _slug: str | None = None
+    _renames: list[str] = []
+    _signatures: list[str] = []
+    _custom_title: str | None = None
+    _agent_name: str | None = None
+    _ai_title: str | None = None
+    _origin_title: str | None = None
+    _summaries: dict[str, str] = {}
+    _foreign: dict[str, None] = {}
+    _forks: dict[str, Link] = {}
+    _prs: dict[str, PullRequest] = {}
+    _last: tuple[str | None, ...] = ()
 
     @property
     def versions(self) -> tuple[str, ...]:

@@ -13,13 +13,13 @@ They go into a queue, and from there take one of several ways into the conversat
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+
+import msgspec
 
 from minutebook.derive.messages import spoken
 
 
-@dataclass(frozen=True)
-class QueuedPrompt:
+class QueuedPrompt(msgspec.Struct, frozen=True):
     text: str
     at: str | None
 
@@ -34,14 +34,19 @@ class QueuedPrompt:
         return spoken(self.text).strip()
 
 
-class PromptQueue:
-    def __init__(self) -> None:
-        self._waiting: list[QueuedPrompt] = []
-        self._injected: list[QueuedPrompt] = []  # removed, and not yet seen elsewhere
-        self._sent: list[QueuedPrompt] = []  # dequeued, and not yet seen elsewhere
-        self._early = 0  # carried by an attachment whose `remove` is still to come
-        self._heard: dict[int, list[str]] = {}  # hash of a text → times of records that carry it
-        self.withdrawn = 0
+class PromptQueue(msgspec.Struct):
+    """A value, so that a reading can be interrupted and taken up again."""
+
+    withdrawn: int = 0
+    _waiting: list[QueuedPrompt] = []
+    _injected: list[QueuedPrompt] = []
+    """Removed, and not yet seen elsewhere."""
+    _sent: list[QueuedPrompt] = []
+    """Dequeued, and not yet seen elsewhere."""
+    _early: int = 0
+    """Carried by an attachment whose `remove` is still to come."""
+    _heard: dict[str, list[str]] = {}
+    """Digest of a text → times of the records that carry it."""
 
     def operation(self, name: str | None, text: str | None, at: str | None) -> None:
         if name == "enqueue":
@@ -71,7 +76,7 @@ class PromptQueue:
 
     def _already(self, prompt: QueuedPrompt) -> bool:
         """Whether the record that carries a prompt was flushed before the queue's own line."""
-        times = self._heard.get(hash(prompt.key), [])
+        times = self._heard.get(_digest(prompt.key), [])
         later = next((time for time in times if prompt.at and time >= prompt.at), None)
         if later is not None:
             times.remove(later)
@@ -89,7 +94,7 @@ class PromptQueue:
         if self._joined(key):
             return
         if at:
-            self._heard.setdefault(hash(key), []).append(at)
+            self._heard.setdefault(_digest(key), []).append(at)
 
     def _joined(self, key: str) -> bool:
         """Several prompts sent together come back as one record, a line each."""
@@ -114,3 +119,7 @@ class PromptQueue:
 
     def __bool__(self) -> bool:
         return bool(self._injected)
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()

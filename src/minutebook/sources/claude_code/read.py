@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from minutebook.derive import messages as kinds
 from minutebook.model import (
     Attachment,
@@ -28,6 +30,7 @@ from minutebook.sources.base import Depth, reason_of
 from minutebook.sources.claude_code import known
 from minutebook.sources.claude_code.agents import Sidechains, links_of
 from minutebook.sources.claude_code.assemble import OpenMessage
+from minutebook.sources.claude_code.checkpoint import Checkpoint, tail_of
 from minutebook.sources.claude_code.conversation import Conversation
 from minutebook.sources.claude_code.info import Counts, InfoCollector
 from minutebook.sources.claude_code.locate import agent_files, custom_title, session_folder
@@ -51,13 +54,20 @@ _LONGEST_TURN = 1e10  # milliseconds; four months
 class ClaudeReading:
     """A reading of one file. Iterate `rounds`, then ask for `info`, `subagents` and `report`."""
 
-    def __init__(self, path: Path, depth: Depth = "full", *, nested: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path,
+        depth: Depth = "full",
+        *,
+        nested: bool = False,
+        resume: Checkpoint | None = None,
+    ) -> None:
         self.path = path
         self.depth: Depth = depth
         self.report = FormatReport(files=1)
         self._nested = nested  # a subagent's own file, where every record is a sidechain's
         self._agents = [] if nested else agent_files(path)
-        self._stream = RecordStream(path, depth, self.report)
+        self._stream = RecordStream(path, depth, self.report, resume.offset if resume else 0)
         self._links = links_of(self._agents if depth == "full" else [])
         self._main = self._conversation()
         self._sidechains = Sidechains(self._conversation, self._main.adopt)
@@ -67,6 +77,9 @@ class ClaudeReading:
         self._first_prompt = ""
         self._rounds = 0
         self.closed = 0
+        self.checkpoint: bytes | None = None
+        if resume is not None:
+            self._take_up(resume)
         self._talk: dict[str, Callable[[Record[Any]], None]] = {
             "assistant": self._assistant,
             "user": self._user,
@@ -101,8 +114,35 @@ class ClaudeReading:
             if done:
                 yield from self._drain(done)
         self.closed = self._rounds
+        self._keep()
         self._end()
         yield from self._drain(done)
+
+    def _keep(self) -> None:
+        """Keep what is known, for a reading that goes on from here."""
+        end = self._stream.end
+        if end is None or self.depth != "full" or self._nested or self._sidechains.any:
+            return
+        self.checkpoint = msgspec.json.encode(
+            Checkpoint(
+                end,
+                tail_of(self.path, end),
+                self._info,
+                self._queue,
+                self._main.assembler.state(),
+                sorted(self._seen),
+                self._first_prompt,
+                self._rounds,
+                self._main.agent_calls,
+            )
+        )
+
+    def _take_up(self, known: Checkpoint) -> None:
+        self._info, self._queue = known.info, known.queue
+        self._main.assembler.restore(known.assembler)
+        self._seen = set(known.seen)
+        self._first_prompt, self._rounds = known.first_prompt, known.rounds
+        self._main.agent_calls.update(known.agent_calls)
 
     def _drain(self, done: list[Round]) -> Iterator[Round]:
         self._rounds += len(done)

@@ -49,7 +49,7 @@ SIGNATURE_MARK = b"[claude:"
 class RecordStream:
     """Records in file order; while one is handled, its line can be looked at again."""
 
-    def __init__(self, path: Path, depth: Depth, report: FormatReport) -> None:
+    def __init__(self, path: Path, depth: Depth, report: FormatReport, start: int = 0) -> None:
         self.path = path
         self.full = depth == "full"
         self.report = report
@@ -59,7 +59,7 @@ class RecordStream:
         """Tool calls in lines a skim has passed over since this was last reset."""
         self.last_passed: Record[Any] | None = None
         """The last line a skim passed over: its time may be the session's last (FMT-21)."""
-        self._lines = LineReader(path)
+        self._lines = LineReader(path, start)
         self._span = (0, 0)
         self._rescued: dict[str, Any] | None = None
 
@@ -135,6 +135,11 @@ class RecordStream:
                 return decode_skim(file.read(length))
         except (OSError, *DECODE_ERRORS):
             return None
+
+    @property
+    def end(self) -> int | None:
+        """Where the last whole line ends; None where half a line follows it."""
+        return self._lines.offset if self._lines.terminated else None
 
     # ------------------------------------------------------------ the current line
 

@@ -1,0 +1,103 @@
+"""Reading on from a newline gives what reading from the start gives."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from minutebook.examples import example_scripts
+from minutebook.model import Round, SessionInfo
+from minutebook.sources.claude_code import ClaudeCode
+from minutebook.sources.claude_code.read import ClaudeReading
+from tests.conftest import as_line, corpus_files, needs_corpus, short, user
+
+SOURCE = ClaudeCode()
+SESSIONS = [
+    path
+    for pattern in ("claude/projects/*/*.jsonl", "cli-versions/*/projects/*/*.jsonl")
+    for path in corpus_files(pattern)
+    if not path.name.startswith("agent-") and 0 < path.stat().st_size < 1_500_000
+]
+
+
+def read(reading: ClaudeReading) -> tuple[list[Round], SessionInfo]:
+    rounds = list(reading.rounds())
+    return rounds, reading.info()
+
+
+def in_steps(path: Path, lines: list[bytes], cuts: list[int]) -> tuple[list[Round], SessionInfo]:
+    """Read a growing file, going on from checkpoints where there are any."""
+    blob: bytes | None = None
+    kept: list[Round] = []
+    for cut in [*cuts, len(lines)]:
+        path.write_bytes(b"".join(lines[:cut]))
+        resumed = SOURCE.resume(path, blob) if blob is not None else None
+        if resumed is None:
+            kept = []
+        reading = resumed or ClaudeReading(path)
+        rounds, info = read(reading)
+        whole = kept + rounds
+        kept = whole[: reading.closed]
+        blob = reading.checkpoint
+    return whole, info
+
+
+@needs_corpus
+@pytest.mark.parametrize("source", SESSIONS, ids=short)
+def test_a_real_session_read_in_steps_is_the_same(source: Path, tmp_path: Path) -> None:
+    """Cut at random lines, calls open and prompts queued: same rounds, same metadata."""
+    path = tmp_path / source.name
+    lines = source.read_bytes().splitlines(keepends=True)
+    chance = random.Random(source.name)
+    cuts = sorted(chance.sample(range(1, len(lines)), min(6, len(lines) - 1)))
+    stepwise = in_steps(path, lines, cuts)
+    assert stepwise == read(ClaudeReading(path))
+
+
+LINES = [line + b"\n" for script in example_scripts() for line in script.to_bytes().splitlines()]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.sampled_from(LINES), min_size=2, max_size=16, unique=True),
+    st.lists(st.integers(1, 15), max_size=3),
+)
+def test_any_records_read_in_steps_are_the_same(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[bytes], cuts: list[int]
+) -> None:
+    """Records in any order, cut anywhere."""
+    path = tmp_path_factory.mktemp("steps") / "s.jsonl"
+    steps = sorted({cut for cut in cuts if cut < len(lines)})
+    assert in_steps(path, lines, steps) == read(ClaudeReading(path))
+
+
+def test_a_changed_prefix_is_not_gone_on_from(tmp_path: Path) -> None:
+    """Rewritten, truncated or replaced: read from the start."""
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(b"".join(as_line(user(f"p{n}")) + b"\n" for n in range(3)))
+    reading = ClaudeReading(path)
+    read(reading)
+    assert reading.checkpoint is not None
+    original = path.read_bytes()
+    assert SOURCE.resume(path, reading.checkpoint) is not None
+    path.write_bytes(original.replace(b"p1", b"pX"))
+    assert SOURCE.resume(path, reading.checkpoint) is None
+    path.write_bytes(original[:50])
+    assert SOURCE.resume(path, reading.checkpoint) is None
+    path.write_bytes(original)
+    assert SOURCE.resume(path, b"{}") is None
+    path.unlink()
+    assert SOURCE.resume(path, reading.checkpoint) is None
+
+
+def test_half_a_line_is_no_place_to_go_on_from(tmp_path: Path) -> None:
+    """Only a newline is safe."""
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(as_line(user("p")) + b"\n" + as_line(user("q"))[:20])
+    reading = ClaudeReading(path)
+    read(reading)
+    assert reading.checkpoint is None
