@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from minutebook.cli.inscribe import print_report, run
-from minutebook.cli.json_output import print_json
+from minutebook.cli.inscribe import inscribe_and_report
 from minutebook.cli.options import house_options, json_option
 from minutebook.compose import open_house
 from minutebook.config import settings
@@ -34,10 +33,4 @@ def command(
                 f"{transcript.session_id[:8]} is not inscribed yet: "
                 f"`minutebook inscribe {transcript.session_id[:8]}`."
             )
-    report = run(house, transcripts, ended)
-    if as_json:
-        print_json(archive=house.layout.root, sessions=report.sessions)
-    else:
-        print_report(house, report)
-    if report.count("failed"):
-        raise click.exceptions.Exit(2)
+    inscribe_and_report(house, transcripts, ended, as_json)

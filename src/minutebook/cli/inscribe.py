@@ -1,4 +1,4 @@
-"""``minutebook inscribe`` and ``minutebook append``."""
+"""``minutebook inscribe``."""
 
 from __future__ import annotations
 
@@ -39,17 +39,10 @@ def command(
     was written in the last ten minutes waits for the next run, or for --ended.
     """
     house = open_house(settings(roots, archive))
-    transcripts = chosen(house, sessions, everything)
-    report = run(house, transcripts, ended)
-    if as_json:
-        print_json(archive=house.layout.root, sessions=report.sessions)
-    else:
-        print_report(house, report)
-    if report.count("failed"):
-        raise click.exceptions.Exit(2)
+    inscribe_and_report(house, _chosen(house, sessions, everything), ended, as_json)
 
 
-def chosen(house: House, sessions: tuple[str, ...], everything: bool) -> list[Transcript]:
+def _chosen(house: House, sessions: tuple[str, ...], everything: bool) -> list[Transcript]:
     """The transcripts a person means."""
     if everything == bool(sessions):
         raise BadArgument("Name sessions, or say --all.")
@@ -59,7 +52,20 @@ def chosen(house: House, sessions: tuple[str, ...], everything: bool) -> list[Tr
     return list({transcript.path: transcript for transcript in found}.values())
 
 
-def run(house: House, transcripts: list[Transcript], ended: bool) -> InscribeReport:
+def inscribe_and_report(
+    house: House, transcripts: list[Transcript], ended: bool, as_json: bool
+) -> None:
+    """What `inscribe` and `append` have in common."""
+    report = _run(house, transcripts, ended)
+    if as_json:
+        print_json(archive=house.layout.root, sessions=report.sessions)
+    else:
+        _print_report(house, report)
+    if report.count("failed"):
+        raise click.exceptions.Exit(2)
+
+
+def _run(house: House, transcripts: list[Transcript], ended: bool) -> InscribeReport:
     total = sum(transcript.size for transcript in transcripts)
     if not sys.stderr.isatty() or total < 20_000_000:
         return inscribe(house.layout, house.roster, transcripts, ended=ended)
@@ -67,7 +73,7 @@ def run(house: House, transcripts: list[Transcript], ended: bool) -> InscribeRep
         return inscribe(house.layout, house.roster, transcripts, ended=ended, progress=bar.update)
 
 
-def print_report(house: House, report: InscribeReport) -> None:
+def _print_report(house: House, report: InscribeReport) -> None:
     counts = [
         (report.count("new"), "new"),
         (report.count("grown"), "grown"),
