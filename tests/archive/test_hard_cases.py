@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -48,18 +50,21 @@ def rest() -> list[Record]:
 def test_a_call_that_waits_for_its_tool_is_given_a_day(
     layout: Layout, write: Write, tmp_path: Path
 ) -> None:
-    """OPS-08: an hour's build is no end of the session."""
-    import time
-
-    path = put(tmp_path / "p", *paused())
+    """OPS-08: an hour's build is no end of the session; a copy of an old transcript is."""
     hour_ago = time.time() - 3600
+    recent = datetime.fromtimestamp(hour_ago, UTC).isoformat()
+    young = [{**record, "timestamp": recent} for record in paused()]
+    path = put(tmp_path / "p", *young)
     os.utime(path, (hour_ago, hour_ago))
     assert write(path, live=True).sessions[0].outcome == "waiting"
-    put(tmp_path / "p", *paused(), *rest())
+    put(tmp_path / "p", *young, *rest())
     os.utime(path, (hour_ago, hour_ago))
     write(path, live=True)
     (round,) = read_inscription(layout.documents()[0]).rounds
     assert [call.result.text for call in round.calls if call.result] == ["built"]
+    old = put(tmp_path / "q", *paused(), name="22222222-2222-4333-8444-555555555555")
+    os.utime(old, (hour_ago, hour_ago))
+    assert write(old, live=True).sessions[0].outcome == "new"
 
 
 def test_a_result_that_comes_after_the_end_is_not_lost(

@@ -19,6 +19,7 @@ from minutebook.archive.rounds import RoundRow
 from minutebook.archive.store import make_folder, sweep, writing
 from minutebook.archive.tags import apply_tags
 from minutebook.derive.identity import identify
+from minutebook.derive.times import instant
 from minutebook.errors import Conflict
 from minutebook.model import Roster, Round
 from minutebook.sources.base import Reading, Transcript, reason_of
@@ -217,9 +218,12 @@ def _is_another(entry: Entry, transcript: Transcript) -> bool:
 
 def _awaits_a_tool(transcript: Transcript, rounds: list[Round]) -> bool:
     """A long build, a question of permission: the last call may still be answered."""
-    if not rounds or time.time() - transcript.mtime > UNANSWERED_SECONDS:
+    if not rounds or all(call.result is not None for call in rounds[-1].calls):
         return False
-    return any(call.result is None for call in rounds[-1].calls)
+    # A file may be young because it was copied; what is in it tells its real age.
+    last = instant(rounds[-1].ended)
+    moment = min(transcript.mtime, last.timestamp() if last is not None else 0.0)
+    return time.time() - moment < UNANSWERED_SECONDS
 
 
 def _outcome(transcript: Transcript, result: _Done) -> Inscribed:
