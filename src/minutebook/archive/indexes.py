@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import date
-from urllib.parse import quote
 
 from minutebook.archive.header import display_name
 from minutebook.archive.layout import Layout, file_name
 from minutebook.archive.ledger import Entry
 from minutebook.archive.rounds import RoundRow
 from minutebook.archive.store import write_atomically
+
+_SAFE = str.maketrans(
+    {char: f"&#{ord(char)};" for char in "<>&|"} | {char: f"\\{char}" for char in "\\`*_[]"}
+)
 
 
 def write_indexes(layout: Layout, entries: Iterable[Entry]) -> None:
@@ -39,7 +42,7 @@ def _agent_index(agent_id: str, sessions: list[Entry]) -> str:
         "|---|---|---|---:|---|",
     ]
     for entry in sessions:
-        name = quote(file_name(entry.session_id))
+        name = file_name(entry.session_id).replace("%", "%25")
         link = f"[{_cell(entry.title or '(untitled)')}]({name}.md)"
         rounds = f"[{entry.rounds}]({name}/index.md)"
         lines.append(
@@ -79,10 +82,9 @@ def rounds_index(session_id: str, rows: Iterable[RoundRow]) -> bytes:
 
 def _cell(text: str) -> str:
     """Text that stays in its cell and cannot be taken for Markdown or HTML."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    for char in "\\`*_[]<>|&":
-        line = line.replace(char, f"&#{ord(char)};" if char in "<>&|" else f"\\{char}")
-    return line
+    if not text.isprintable():
+        text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return text.translate(_SAFE)
 
 
 def _day(timestamp: str | None) -> str:

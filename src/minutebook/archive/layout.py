@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
-from urllib.parse import quote
 
 from minutebook.archive.media import FOLDER as MEDIA_FOLDER
 
@@ -37,8 +37,16 @@ class Layout:
 
     def documents(self) -> list[Path]:
         """All inscriptions there are."""
-        found = self.sessions.glob("*/*.md")
-        return sorted(p for p in found if p.name != "index.md" and not p.name.startswith("."))
+        try:
+            agents = [entry.path for entry in os.scandir(self.sessions) if entry.is_dir()]
+        except OSError:
+            return []
+        return sorted(
+            Path(agent, name)
+            for agent in agents
+            for name in os.listdir(agent)  # noqa: PTH208 - names are enough, and many
+            if name.endswith(".md") and name != "index.md" and not name.startswith(".")
+        )
 
     def find(self, session_id: str) -> Path | None:
         """The document of a session, under whichever agent it was inscribed."""
@@ -80,7 +88,11 @@ def file_name(id: str) -> str:
     """An id as a file name: unchanged where it is a harmless one (every UUID is)."""
     if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,120}", id) and id != "index":
         return id
-    return "_" + quote(id, safe="").replace(".", "%2E").replace("~", "%7E")[:200]
+    encoded = "".join(
+        chr(byte) if (chr(byte).isalnum() and byte < 128) or byte in b"_-" else f"%{byte:02X}"
+        for byte in id.encode("utf-8", "replace")
+    )
+    return f"_{encoded[:200]}"
 
 
 def agent_id_of(role: str | None) -> str:

@@ -84,14 +84,14 @@ def load_ledger(layout: Layout) -> Ledger:
     except (OSError, msgspec.DecodeError):
         pass  # not there yet, or not ours: it is made again
     known = ledger.sessions
-    present = {path: path.stat().st_size for path in layout.documents()}
+    present = set(layout.documents())
     found = {
         session_id: entry
         for session_id, entry in known.items()
         if layout.document(entry.agent_id, session_id) in present
     }
     covered = {layout.document(entry.agent_id, id) for id, entry in found.items()}
-    for path in present.keys() - covered:
+    for path in present - covered:
         header = peek(path)
         if header is not None:
             found[header.session_id] = Entry.of(header)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import mimetypes
 from collections.abc import Callable
 
 FOLDER = "media"
@@ -29,6 +28,8 @@ class MediaStore:
         if base64.b64encode(content).decode() != data:
             return None  # would come back different
         digest = hashlib.sha256(content).hexdigest()[:32]
+        import mimetypes  # for the few sessions with pictures
+
         ending = mimetypes.guess_extension(media_type) if media_type.isascii() else None
         name = digest + (ending or ".bin")
         self.kept[name] = content

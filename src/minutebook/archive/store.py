@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -51,7 +50,7 @@ def write_atomically(path: Path, content: bytes) -> bool:
 def new_folder(path: Path) -> Iterator[Path]:
     """A folder filled out of sight, which appears under its name by one rename."""
     partial = partial_name(path)
-    shutil.rmtree(partial, ignore_errors=True)
+    _remove(partial)
     make_folder(partial)
     try:
         yield partial
@@ -59,8 +58,15 @@ def new_folder(path: Path) -> Iterator[Path]:
             _clear(path, partial)
         partial.rename(path)
     except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
+        _remove(partial)
         raise
+
+
+def _remove(folder: Path) -> None:
+    if folder.exists():
+        import shutil  # brings three compressors along, and is hardly ever needed
+
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _clear(path: Path, partial: Path) -> None:
@@ -77,7 +83,7 @@ def _clear(path: Path, partial: Path) -> None:
         and file.name not in ("index.md", "checkpoint.json")
     )
     if covered:
-        shutil.rmtree(path)
+        _remove(path)
         return
     number = 1
     while (aside := path.with_name(f"{path.name}.set-aside-{number}")).exists():
@@ -90,7 +96,7 @@ def sweep(folder: Path, *patterns: str) -> None:
     for pattern in patterns:
         for path in folder.glob(f"{pattern}{_PARTIAL}*"):
             if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
+                _remove(path)
             else:
                 path.unlink(missing_ok=True)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sys
 import textwrap
 import unicodedata
@@ -48,7 +47,16 @@ def one_line(text: str) -> str:
 
 def columns() -> int:
     """The terminal's width; what is piped gets a width that keeps lines whole enough to grep."""
-    return max(40, shutil.get_terminal_size((100, 24)).columns)
+    try:
+        given = int(os.environ.get("COLUMNS", ""))
+    except ValueError:
+        given = 0
+    if given <= 0:
+        try:
+            given = os.get_terminal_size().columns
+        except OSError:
+            given = 100
+    return max(40, given)
 
 
 def width(text: str) -> int:

@@ -8,8 +8,6 @@ the work is done right here.
 from __future__ import annotations
 
 import os
-import pickle
-import selectors
 import signal
 import struct
 import threading
@@ -48,6 +46,8 @@ def fan_out(
 def _forked(
     work: Callable[[Transcript], T], transcripts: Sequence[Transcript], jobs: int
 ) -> Iterator[tuple[int, T]]:
+    import selectors  # only where there is enough work for a second process
+
     children: list[int] = []
     with selectors.DefaultSelector() as ready:
         try:
@@ -81,6 +81,8 @@ def _work_off(
     writing: int,
 ) -> NoReturn:
     """The child's whole life. It never returns into the parent's code, whatever happens."""
+    import pickle
+
     try:
         for index in share:
             result = pickle.dumps(work(transcripts[index]), pickle.HIGHEST_PROTOCOL)
@@ -94,6 +96,8 @@ def _work_off(
 
 def _frames(received: bytearray) -> Iterator[tuple[int, T]]:
     """Complete results at the front of what was received; they are taken off."""
+    import pickle
+
     while len(received) >= _FRAME.size:
         index, length = _FRAME.unpack_from(received)
         end = _FRAME.size + length

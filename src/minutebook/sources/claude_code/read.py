@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +70,10 @@ class ClaudeReading:
         self._agents = [] if nested else agent_files(path)
         self._stream = RecordStream(path, depth, self.report, resume.offset if resume else 0)
         self._links = links_of(self._agents if depth == "full" else [])
-        self._main = self._conversation()
-        self._sidechains = Sidechains(self._conversation, self._main.adopt)
+        spill_folder = session_folder(path) / "tool-results"
+        begin = partial(Conversation, self._stream, self._links, spill_folder)
+        self._main = begin()
+        self._sidechains = Sidechains(begin, self._main.adopt)
         self._info = InfoCollector(path.stem.encode("utf-8", "replace").decode())
         self._queue = PromptQueue()
         self._seen: set[str] = set()
@@ -97,10 +100,6 @@ class ClaudeReading:
             **dict.fromkeys(known.TITLES, self._info.title),
         }
 
-    def _conversation(self) -> Conversation:
-        spill_folder = session_folder(self.path) / "tool-results"
-        return Conversation(self._stream, self._links, spill_folder)
-
     # ------------------------------------------------------------ results
 
     def rounds(self) -> Iterator[Round]:
@@ -116,6 +115,10 @@ class ClaudeReading:
         self.closed = self._rounds
         self._keep()
         self._end()
+        # The tables hold bound methods: without them, nothing here refers back to itself,
+        # and a reading's buffers are freed as soon as it is done with.
+        talk.clear()
+        self._beside.clear()
         yield from self._drain(done)
 
     def _keep(self) -> None:
