@@ -183,7 +183,7 @@ def test_an_id_in_the_frontmatter_cannot_lead_anywhere(
     write(put(tmp_path / "p", *turn(1)))
     (document,) = layout.documents()
     document.write_text(
-        document.read_text().replace(f"session_id: {SID}", f"session_id: ../../{tmp_path}/X")
+        document.read_text().replace(f'session_id: "{SID}"', f"session_id: ../../{tmp_path}/X")
     )
     result = check(Library([tmp_path / "p"]), Roster(), document)
     assert "is not that of its file name" in result.problems[0]
@@ -333,7 +333,7 @@ def test_fields_a_person_adds_to_the_frontmatter_stay(
     text = text.replace(
         "engagements: []", "engagements:\n- id: x\n  phase_at_start: a\n  phase_at_end: b"
     )
-    document.write_text(text.replace("branch: main", "branch: main\ntopics: [mine]"))
+    document.write_text(text.replace('branch: "main"', 'branch: "main"\ntopics: [mine]'))
     write(put(tmp_path / "p", *turn(1), *turn(2)))
     header = read_inscription(document).header
     assert header.extra == {"topics": ["mine"]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -180,12 +181,12 @@ def test_the_header_has_what_was_asked_for() -> None:
         )
     )
     for line in (
-        "session_id: s",
-        "agent_id: claude",
-        "role: Architect",
-        "model: claude-opus-4-6",
+        'session_id: "s"',
+        'agent_id: "claude"',
+        'role: "Architect"',
+        'model: "claude-opus-4-6"',
         "messages: 12",
-        "source: /x/s.jsonl",
+        'source: "/x/s.jsonl"',
         "engagements: []",
         "# Reed · 2026-03-04",
         "Fixed the index.",
@@ -200,6 +201,19 @@ def test_any_header_parses_back_equal(title: str, cwd: str, summary: str) -> Non
     found, start = read_header(write_header(given) + "\n---\n")
     assert found == given
     assert write_header(given)[start:] == ""
+
+
+@given(texts, texts, texts)
+def test_the_frontmatter_is_real_yaml(title: str, cwd: str, extra: str) -> None:
+    """INS-07: any YAML reader gets what we wrote, and what a person wrote is read as YAML."""
+    given = header(title=title, cwd=cwd, engagements=[{"id": extra}], extra={"mine": [extra]})
+    frontmatter = write_header(given).split("\n---\n")[0].removeprefix("---\n")
+    fields = yaml.safe_load(frontmatter)
+    assert (fields["title"], fields["cwd"]) == (title, cwd)
+    assert (fields["engagements"], fields["mine"]) == ([{"id": extra}], [extra])
+    by_hand = yaml.safe_dump(fields)
+    found, _ = read_header(f"---\n{by_hand}---\n\n# x\n\n\n")
+    assert (found.title, found.cwd, found.extra) == (title, cwd, {"mine": [extra]})
 
 
 def test_a_persons_summary_is_recognised() -> None:

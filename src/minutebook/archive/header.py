@@ -15,6 +15,8 @@ _FRONTMATTER = re.compile(
     r"---\n(.*?)\n---\n\n# ([^\n]*)\n\n([^\n]*)\n(?:<!-- placeholder ([0-9a-f]+) -->\n)?", re.DOTALL
 )
 
+_UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+
 
 class Header(msgspec.Struct, frozen=True, kw_only=True):
     """What the frontmatter says. Fields with a default may be missing in a document."""
@@ -44,22 +46,13 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
 
 def write_header(header: Header) -> str:
     """The document down to the first message's separator."""
-    import yaml  # costs a tenth of the start-up of a run that has nothing to write
-
     fields = {
         name: getattr(header, name)
         for name in header.__struct_fields__
         if name not in ("summary", "edited", "extra")
     }
     fields |= header.extra
-    frontmatter = yaml.dump(
-        fields,
-        Dumper=yaml.CSafeDumper,
-        sort_keys=False,
-        allow_unicode=True,
-        width=1 << 30,
-        default_flow_style=False,
-    )
+    frontmatter = "".join(f"{name}: {_scalar(value)}\n" for name, value in fields.items())
     date = (header.started or "undated")[:10]
     name = _harmless(header.name or display_name(header.agent_id))
     title = _one_line(f"# {name} · {date}")
@@ -69,17 +62,12 @@ def write_header(header: Header) -> str:
 
 def read_header(text: str) -> tuple[Header, int]:
     """The header of a document, and where its body begins."""
-    import yaml
-
     match = _FRONTMATTER.match(text)
     if match is None and text.startswith("---\r\n"):
         raise Malformed("it was saved with Windows line ends: save it with plain ones (LF)")
     if match is None:
         raise Malformed("there is no frontmatter with a title and a summary below it")
-    try:
-        fields = yaml.load(match[1], Loader=yaml.CSafeLoader)
-    except yaml.YAMLError:
-        raise Malformed("the frontmatter is not YAML") from None
+    fields = _fields(match[1])
     summary = match[3]
     edited = match[4] is None or match[4] != _digest(summary)
     try:
@@ -90,6 +78,32 @@ def read_header(text: str) -> tuple[Header, int]:
     except (msgspec.ValidationError, TypeError) as error:
         raise Malformed(f"the frontmatter lacks something: {error}") from None
     return header, match.end()
+
+
+def _scalar(value: Any) -> str:
+    """A value as JSON, which is YAML as well once unprintable characters are escapes."""
+    text = msgspec.json.encode(value).decode()
+    return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def _fields(frontmatter: str) -> dict[str, Any]:
+    """The frontmatter's fields; what a person wrote into it may be any YAML."""
+    fields: dict[str, Any] = {}
+    try:
+        for line in frontmatter.split("\n"):
+            name, _, value = line.partition(": ")
+            fields[name] = msgspec.json.decode(value)
+        return fields
+    except msgspec.DecodeError:
+        import yaml  # only now: importing it costs more than all else an append does
+
+        try:
+            found = yaml.load(frontmatter, Loader=yaml.CSafeLoader)
+        except yaml.YAMLError:
+            raise Malformed("the frontmatter is not YAML") from None
+        if not isinstance(found, dict):
+            raise Malformed("the frontmatter has no fields") from None
+        return {str(name): value for name, value in found.items()}
 
 
 def display_name(agent_id: str) -> str:
