@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import random
+import shutil
 import subprocess
 import sys
 import time
@@ -475,3 +477,97 @@ def test_what_does_not_fit_is_read_in_full(
     assert opened == [path]
     assert len(read_inscription(document).rounds) == 3
     assert not list(layout.sessions.rglob("checkpoint.json"))
+
+
+def steps(write: Write, tmp_path: Path, *given: tuple[list[Record], bool]) -> Path:
+    """Inscribe a growing session: (its records so far, whether it is taken to be over)."""
+    for records, ended in given:
+        path = put(tmp_path / "p", *records)
+        write(path, live=not ended)
+    return path
+
+
+def turns(*numbers: int) -> list[Record]:
+    return [record for number in numbers for record in turn(number)]
+
+
+@pytest.mark.parametrize("again", [3, 4])
+def test_live_and_ended_runs_in_any_order_lose_nothing(
+    layout: Layout, write: Write, tmp_path: Path, again: int
+) -> None:
+    """RND-06: a session taken to be over in mid-round, then running again, then over."""
+    given = [(turns(1, 2)[:4], True), (turns(1, 2, 3), False)]
+    given += [(turns(*range(1, n + 1)), False) for n in range(4, again + 2)]
+    path = steps(write, tmp_path, *given, (turns(*range(1, again + 2)), True))
+    inscription = read_inscription(layout.documents()[0])
+    assert [round.number for round in inscription.rounds] == list(range(1, again + 3))
+    text = layout.documents()[0].read_text()
+    for number in range(1, again + 2):
+        for word in (f"\nreply {number}\n", f"\nout {number}\n"):
+            assert text.count(word) == 1, word
+    assert check(Library([path]), Roster(), layout.documents()[0]).problems == []
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_any_mixture_of_live_and_ended_runs_keeps_everything_once(
+    layout: Layout, write: Write, tmp_path: Path, seed: int
+) -> None:
+    """OPS-04: every prompt, reply and result is in the document once, however it was cut."""
+    chance = random.Random(seed)
+    records = turns(*range(1, 7))
+    cuts = sorted(chance.sample(range(1, len(records)), 5))
+    given = [(records[:cut], chance.random() < 0.5) for cut in cuts]
+    path = steps(write, tmp_path, *given, (records, True))
+    text = layout.documents()[0].read_text()
+    for number in range(1, 7):
+        for word in (f"\nprompt {number}\n", f"\nreply {number}\n", f"\nout {number}\n"):
+            assert text.count(word) == 1 + (word == "\nprompt 1\n"), word  # and the summary
+    assert check(Library([path]), Roster(), layout.documents()[0]).problems == []
+
+
+def test_a_prompt_typed_ahead_is_written_once(layout: Layout, write: Write, tmp_path: Path) -> None:
+    """OPS-04: first only in the queue, then as an ordinary record."""
+    queue = {"type": "queue-operation", "timestamp": "2026-03-01T10:01:40.000Z"}
+    typed = {**queue, "operation": "enqueue", "content": "typed ahead"}
+    sent = [{**queue, "operation": "dequeue"}, user("typed ahead", uuid="uq", timestamp=at(0))]
+    answer = assistant("answered", id="mq", uuid="aq", timestamp=at(1))
+    steps(write, tmp_path, ([*turn(1), typed], True), ([*turn(1), typed, *sent, answer], True))
+    text = layout.documents()[0].read_text()
+    assert text.count("\ntyped ahead\n") == 1
+    assert text.count("\nanswered\n") == 1
+
+
+def test_frontmatter_may_be_written_as_people_write_yaml(
+    layout: Layout, write: Write, tmp_path: Path
+) -> None:
+    """INS-07: unquoted times and numbers, odd keys, keys with our own names."""
+    write(put(tmp_path / "p", *turn(1)))
+    (document,) = layout.documents()
+    text = document.read_text()
+    header, rest = text.split("\n---\n", 1)
+    header = header.replace(
+        'started: "2026-03-01T10:01:00.000Z"', "started: 2026-03-01T10:01:00.000Z"
+    )
+    header = header.replace("role: null", "role: 2026")
+    header += '\n"a: b": c\n"@x": 1\nsummary: mine\nextra: 5'
+    document.write_text(header + "\n---\n" + rest)
+    for last in (2, 3):
+        assert (
+            write(put(tmp_path / "p", *turns(*range(1, last + 1)))).sessions[0].outcome == "grown"
+        )
+    found = read_inscription(document).header
+    assert found.extra == {"a: b": "c", "@x": 1, "summary": "mine", "extra": 5}
+    assert found.started == "2026-03-01T10:01:00.000Z"
+    assert len(read_inscription(document).rounds) == 3
+
+
+def test_a_deleted_folder_comes_back_with_the_next_append(
+    layout: Layout, write: Write, tmp_path: Path
+) -> None:
+    """RND: the document is there, so its rounds can be."""
+    write(put(tmp_path / "p", *turns(1, 2)))
+    (document,) = layout.documents()
+    shutil.rmtree(document.with_suffix(""))
+    path = put(tmp_path / "p", *turns(1, 2, 3))
+    write(path)
+    assert check(Library([path]), Roster(), document).problems == []

@@ -44,15 +44,16 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a person wrote the summary: then it survives every later append (INS-10)."""
 
 
+_FIELDS = tuple(
+    name for name in Header.__struct_fields__ if name not in ("summary", "edited", "extra")
+)
+
+
 def write_header(header: Header) -> str:
     """The document down to the first message's separator."""
-    fields = {
-        name: getattr(header, name)
-        for name in header.__struct_fields__
-        if name not in ("summary", "edited", "extra")
-    }
+    fields = {name: getattr(header, name) for name in _FIELDS}
     fields |= header.extra
-    frontmatter = "".join(f"{name}: {_scalar(value)}\n" for name, value in fields.items())
+    frontmatter = "".join(f"{_name(name)}: {_scalar(value)}\n" for name, value in fields.items())
     date = (header.started or "undated")[:10]
     name = _harmless(header.name or display_name(header.agent_id))
     title = _one_line(f"# {name} · {date}")
@@ -71,13 +72,17 @@ def read_header(text: str) -> tuple[Header, int]:
     summary = match[3]
     edited = match[4] is None or match[4] != _digest(summary)
     try:
-        known = {name: fields[name] for name in Header.__struct_fields__ if name in fields}
+        known = {name: fields[name] for name in _FIELDS if name in fields}
         extra = {name: value for name, value in fields.items() if name not in known}
         given = {**known, "summary": summary, "edited": edited, "extra": extra}
         header = msgspec.convert(given, Header)
     except (msgspec.ValidationError, TypeError) as error:
         raise Malformed(f"the frontmatter lacks something: {error}") from None
     return header, match.end()
+
+
+def _name(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z_][\w-]*", name) else _scalar(name)
 
 
 def _scalar(value: Any) -> str:
@@ -99,11 +104,18 @@ def _fields(frontmatter: str) -> dict[str, Any]:
 
         try:
             found = yaml.load(frontmatter, Loader=yaml.CSafeLoader)
-        except yaml.YAMLError:
+            words = yaml.load(frontmatter, Loader=yaml.CBaseLoader)
+        except (yaml.YAMLError, ValueError):
             raise Malformed("the frontmatter is not YAML") from None
-        if not isinstance(found, dict):
+        if not isinstance(found, dict) or not isinstance(words, dict):
             raise Malformed("the frontmatter has no fields") from None
-        return {str(name): value for name, value in found.items()}
+        # YAML makes a time of what looks like one, a number of a title 2026: ours are words.
+        ours = {
+            name: words[name]
+            for name, value in found.items()
+            if name in _FIELDS and name != "messages" and not isinstance(value, list | str | None)
+        }
+        return {str(name): value for name, value in {**found, **ours}.items()}
 
 
 def display_name(agent_id: str) -> str:

@@ -58,6 +58,8 @@ class Published(msgspec.Struct, frozen=True):
     """Messages that read differently in the source than in the document."""
     gone: int = 0
     """Messages of the document that the source has no more."""
+    strange: bool = False
+    """Whether document and source number their rounds differently."""
 
 
 def header_of(
@@ -189,6 +191,11 @@ def _append(
     for round in merged.added:
         content = round_file(header.session_id, round, media)
         write_atomically(folder.round(round.number), content)
+    if not behind and not merged.strange:
+        for round in rounds[: merged.published]:
+            if not folder.round(round.number).exists():  # somebody removed it
+                content = round_file(header.session_id, round, media)
+                write_atomically(folder.round(round.number), content)
     _write_subagents(folder, header, subagents)
     _write_media(folder, media)
     count = merged.published + len(merged.added)
@@ -201,7 +208,9 @@ def _append(
     text = write_header(header) + body + merged.text
     changed = write_atomically(document, text.encode())
     outcome: Outcome = "grown" if merged.added or changed else "unchanged"
-    return Published(header, outcome, count, rows, merged.late, merged.changed, merged.gone)
+    return Published(
+        header, outcome, count, rows, merged.late, merged.changed, merged.gone, merged.strange
+    )
 
 
 def _continued(old: Header, new: Header) -> Header:

@@ -9,6 +9,7 @@ from minutebook.archive.markdown import read_messages, write_round
 from minutebook.archive.media import MediaStore
 from minutebook.model import Message, Round, StrayResult, ToolCall
 
+_Key = tuple[str | None, ...]
 _GAIN = "later-"  # begins the id of what a written message got afterwards
 
 
@@ -47,31 +48,60 @@ def _by_message(body: str, rounds: list[Round], media: MediaStore) -> Merged:
     except (Malformed, KeyError, OSError) as error:
         raise Malformed(f"the document cannot be read any more: {error}") from None
     by_key = {_key(message): message for message, _ in known}
-    last = max((message.at for message, _ in known if message.at), default="")
+    ordered = [message for round in rounds for message in round.messages]
+    here = {_key(message) for message in ordered}
+    queued = {
+        message.text.strip(): key
+        for key, message in by_key.items()
+        if message.queued and key not in here
+    }
+    # Times go astray in transcripts; what stands behind everything known is new all the same.
+    # A prompt from the queue says nothing here: where it stands depends on when it was read.
+    settled = {key for key, message in by_key.items() if not message.queued}
+    last = max((m.at for key, m in by_key.items() if m.at and key in settled), default="")
+    final = max((n for n, m in enumerate(ordered) if _key(m) in settled), default=-1)
     number = published = sum(first is not None for _, first in known)
     added: list[Round] = []
-    late = changed = 0
-    met: set[tuple[str | None, ...]] = set()
+    late = changed = position = 0
     for round in rounds:
         fresh: list[Message] = []
         for message in round.messages:
-            met.add(_key(message))
-            before = by_key.get(_key(message))
-            if before is None:
-                if message.at is not None and message.at < last:
-                    late += 1
-                else:
-                    fresh.append(message)
-            elif before != message:
-                gained = _gained(before, message)
-                changed += gained is None
-                fresh += [m for m in gained or () if _key(m) not in by_key]
+            position += 1
+            if _key(message) in by_key:
+                news = _news(message, by_key)
+                changed += news is None
+                fresh += news or ()
+            elif message.role == "user" and message.text.strip() in queued:
+                here.add(queued.pop(message.text.strip()))  # it was typed ahead, and is written
+            elif position <= final and message.at is not None and message.at < last:
+                late += 1
+            else:
+                fresh.append(message)
         if fresh:
             number += 1
             added.append(Round(number, tuple(fresh), round.cwd, round.branch, None, _calls(fresh)))
     text = "".join(write_round(round, media) for round in added)
-    gone = len({key for key in by_key if not str(key[0]).startswith(_GAIN)} - met)
+    gone = len({key for key in by_key if not str(key[0]).startswith(_GAIN)} - here)
     return Merged(added, text, published, late, changed, gone, strange=True)
+
+
+def _news(message: Message, by_key: dict[_Key, Message]) -> list[Message] | None:
+    """What is not written yet of a message; None where what is written is not a part of it."""
+    before = by_key.get(_key(message))
+    if before is None:
+        return [message]
+    if before == message:
+        return []
+    gained = _gained(before, message)
+    if gained is None:
+        return None
+    news: list[Message] = []
+    for part in gained:
+        rest = _news(part, by_key)
+        if rest is None:
+            return None
+        news += rest
+    return news
 
 
 def _gained(before: Message, now: Message) -> list[Message] | None:
@@ -100,7 +130,7 @@ def _gained(before: Message, now: Message) -> list[Message] | None:
     return gained
 
 
-def _key(message: Message) -> tuple[str | None, ...]:
+def _key(message: Message) -> _Key:
     if message.id is not None:
         return (message.id,)
     return (message.role, message.at, message.text)

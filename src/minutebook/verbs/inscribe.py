@@ -188,7 +188,8 @@ def _inscribe_one(
         document = layout.document(agent_id, transcript.session_id)
         header = header_of(info, identity, published, agent_id, str(transcript.path))
         result = publish(layout, header, published, list(reading.subagents()), behind=behind)
-        keep_checkpoint(layout, result, reading.checkpoint if waiting else None)
+        in_step = waiting and not result.strange and result.rounds == behind + len(published)
+        keep_checkpoint(layout, result, reading.checkpoint if in_step else None)
         return _Done(result, waiting, head, beside)
     except OSError as error:
         return _Done(problem=f"{error.filename or transcript.path}: {reason_of(error)}")
@@ -243,7 +244,7 @@ def _outcome(transcript: Transcript, result: _Done) -> Inscribed:
         result.waiting,
         published.late,
         published.changed,
-        published.gone,
+        published.gone if not result.waiting else 0,
     )
 
 
