@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from minutebook.examples import write_examples
 from minutebook.model import FormatReport, Session
@@ -17,6 +18,11 @@ from minutebook.sources.claude_code.read import ClaudeReading
 
 PROJECT = Path(__file__).resolve().parent.parent
 CORPUS = Path(os.environ.get("MINUTEBOOK_CORPUS") or PROJECT / ".." / "shared" / "corpus").resolve()
+
+# In CI the same examples every time; a developer's machine goes on looking for new ones.
+settings.register_profile("ci", derandomize=True)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
 
 Record = dict[str, Any]
 ReadRecords = Callable[..., tuple[Session, FormatReport]]
