@@ -33,7 +33,7 @@ from tests.conftest import corpus_files, needs_corpus, short
 
 SESSIONS = [
     path
-    for pattern in ("claude/projects/*/*.jsonl", "cli-versions/**/*.jsonl", "fixtures/**/*.jsonl")
+    for pattern in ("claude/projects/**/*.jsonl", "cli-versions/**/*.jsonl", "fixtures/**/*.jsonl")
     for path in corpus_files(pattern)
     if path.name != "history.jsonl"
 ]

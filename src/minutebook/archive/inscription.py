@@ -188,14 +188,13 @@ def _append(
     rows = [_row(layout, folder, header, round) for round in merged.added]
     sweep(folder.path, "", "rounds/", "media/", "subagents/")
     make_folder(folder.rounds)
-    for round in merged.added:
+    removed: list[Round] = []
+    if not behind and not merged.strange:
+        published = rounds[: merged.published]
+        removed = [round for round in published if not folder.round(round.number).exists()]
+    for round in (*removed, *merged.added):
         content = round_file(header.session_id, round, media)
         write_atomically(folder.round(round.number), content)
-    if not behind and not merged.strange:
-        for round in rounds[: merged.published]:
-            if not folder.round(round.number).exists():  # somebody removed it
-                content = round_file(header.session_id, round, media)
-                write_atomically(folder.round(round.number), content)
     _write_subagents(folder, header, subagents)
     _write_media(folder, media)
     count = merged.published + len(merged.added)
