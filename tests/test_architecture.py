@@ -19,7 +19,7 @@ FLOORS = (
     ("compose",),
     ("config",),
     ("verbs",),
-    ("sources", "archive"),
+    ("sources", "archive", "extract"),
     ("derive",),
     ("model",),
     ("errors",),

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 from minutebook.archive.layout import Layout
 from minutebook.archive.roster import load_roster
 from minutebook.config import Settings
+from minutebook.errors import BadArgument
+from minutebook.extract.extractor import Extractor
+from minutebook.extract.offline import OfflineExtractor
+from minutebook.extract.pricing import Budget
+from minutebook.extract.secret import Secret, find_secret
 from minutebook.model import Roster
 from minutebook.sources.library import Library
 
@@ -18,6 +24,51 @@ class House:
     library: Library
     roster: Roster
     layout: Layout
+
+
+EXTRACTORS = ("auto", "anthropic", "claude-cli", "openai", "offline")
+
+
+def choose_extractor(
+    name: str = "auto",
+    *,
+    model: str | None = None,
+    base_url: str | None = None,
+    max_cost: float | None = None,
+    dry: bool = False,
+) -> Extractor:
+    """The extractor of this name; ``auto`` is Anthropic where there is a key, else offline.
+
+    A `dry` one only forecasts: it needs no key, and ``auto`` says what Anthropic would cost.
+    """
+    budget = Budget(max_cost)
+    key = find_secret("ANTHROPIC_API_KEY") if name in ("auto", "anthropic") and not dry else None
+    key = Secret("") if dry else key
+    if name == "offline" or (name == "auto" and key is None):
+        return OfflineExtractor()
+    if name in ("auto", "anthropic"):
+        if key is None:
+            raise BadArgument(
+                "There is no key: set ANTHROPIC_API_KEY, or put it into ~/.secrets; "
+                "`--extractor offline` needs none."
+            )
+        from minutebook.extract.anthropic import AnthropicExtractor
+
+        url = base_url or os.environ.get("ANTHROPIC_BASE_URL")
+        return AnthropicExtractor(key, model, budget, url)
+    if name == "claude-cli":
+        from minutebook.extract.claude_cli import ClaudeCliExtractor
+
+        return ClaudeCliExtractor(model, budget)
+    url = base_url or os.environ.get("OPENAI_BASE_URL")
+    if url is None or model is None:
+        raise BadArgument(
+            "An OpenAI-compatible endpoint needs --model and --base-url "
+            "(or OPENAI_BASE_URL), like http://127.0.0.1:11434/v1 for Ollama."
+        )
+    from minutebook.extract.openai import OpenAIExtractor
+
+    return OpenAIExtractor(url, model, find_secret("OPENAI_API_KEY"), budget)
 
 
 def open_house(settings: Settings) -> House:

@@ -43,11 +43,11 @@ def _agent_index(agent_id: str, sessions: list[Entry]) -> str:
     ]
     for entry in sessions:
         name = file_name(entry.session_id).replace("%", "%25")
-        link = f"[{_cell(entry.title or '(untitled)')}]({name}.md)"
+        link = f"[{harmless(entry.title or '(untitled)')}]({name}.md)"
         rounds = f"[{entry.rounds}]({name}/index.md)"
         lines.append(
-            f"| {_day(entry.started)} | {link} | {_cell(entry.summary)} | {rounds} "
-            f"| {_cell(entry.session_id)} |"
+            f"| {_day(entry.started)} | {link} | {harmless(entry.summary)} | {rounds} "
+            f"| {harmless(entry.session_id)} |"
         )
     return "\n".join(lines) + "\n"
 
@@ -69,9 +69,9 @@ def rounds_index(session_id: str, rows: Iterable[RoundRow]) -> bytes:
         cells = (
             link,
             row.started or "",
-            _cell(row.engagement_id or ""),
-            _cell(row.user_preview),
-            _cell(row.agent_preview),
+            harmless(row.engagement_id or ""),
+            harmless(row.user_preview),
+            harmless(row.agent_preview),
             str(row.tool_count),
             str(row.thinking_count),
             str(row.token_count),
@@ -80,7 +80,7 @@ def rounds_index(session_id: str, rows: Iterable[RoundRow]) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-def _cell(text: str) -> str:
+def harmless(text: str) -> str:
     """Text that stays in its cell and cannot be taken for Markdown or HTML."""
     if not text.isprintable():
         text = " ".join("".join(c if c.isprintable() else " " for c in text).split())

@@ -21,6 +21,11 @@ class Layout:
         self.index = self.sessions / "index.md"
         self.database = self.sessions / "sessions.db"
         self.tags = self.sessions / "tags.jsonl"
+        self.engagements = self.sessions / "engagements.jsonl"
+        self.engagements_index = self.sessions / "engagements-index.md"
+        self.corrections = self.sessions / "corrections.jsonl"
+        self.batch = self.sessions / "batch.json"
+        self.ingest_lock = root / ".ingest.lock"
         self.ledger = self.sessions / "ledger.json"
 
     def agent(self, agent_id: str) -> Path:

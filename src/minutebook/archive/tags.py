@@ -5,15 +5,15 @@ Round files never change, and databases can be thrown away; the tags are here.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Collection, Iterator
 
 import msgspec
 
 from minutebook.archive.database import tag_rows
+from minutebook.archive.engagements import engagement_ranges
 from minutebook.archive.layout import Layout
-from minutebook.archive.store import make_folder
+from minutebook.archive.store import append_line, make_folder
 
 
 class Tag(msgspec.Struct, frozen=True):
@@ -28,19 +28,21 @@ class Tag(msgspec.Struct, frozen=True):
 def add_tag(layout: Layout, tag: Tag) -> None:
     """Write a tag down; one line, appended in one step."""
     make_folder(layout.sessions)
-    line = msgspec.json.encode(tag) + b"\n"
-    descriptor = os.open(layout.tags, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-    with open(descriptor, "r+b", buffering=0) as file:  # noqa: PTH123 - a descriptor
-        size = file.seek(0, os.SEEK_END)
-        if size and os.pread(descriptor, 1, size - 1) != b"\n":
-            line = b"\n" + line  # a killed writer left half a line
-        file.write(line)
+    append_line(layout.tags, msgspec.json.encode(tag))
 
 
 def apply_tags(
     layout: Layout, database: sqlite3.Connection, session_ids: Collection[str] | None = None
 ) -> None:
-    """Put the tags of some sessions, or of all, into a database."""
+    """Put the engagements of some sessions, or of all, into a database.
+
+    What was ingested first, then what a person tagged: the person wins.
+    """
+    for session_id, ranges in engagement_ranges(layout).items():
+        if session_ids is None or session_id in session_ids:
+            tag_rows(database, session_id, 1, None, None)
+            for first, last, engagement_id in ranges:
+                tag_rows(database, session_id, first, last, engagement_id)
     for tag in read_tags(layout):
         if session_ids is None or tag.session_id in session_ids:
             tag_rows(database, tag.session_id, tag.first, tag.last, tag.engagement_id)

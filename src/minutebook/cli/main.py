@@ -16,6 +16,8 @@ VERBS = {
     "sessions": "List your sessions, newest first.",
     "show": "Read a session, or some rounds of it.",
     "doctor": "Say what the transcripts look like, and which will be deleted.",
+    "ingest": "Find out what was worked on, decided and achieved, session by session.",
+    "correct": "Correct an engagement; your word wins over every later extraction.",
     "inscribe": "Write sessions down: documents, rounds, databases, indexes.",
     "append": "Add what is new to inscribed sessions; safe while they are running.",
     "status": "Say what is inscribed, what has grown, and what is about to be deleted.",

@@ -15,9 +15,14 @@ def path_of(call: ToolCall) -> str | None:
     return _first(call.input, _PATHS)
 
 
+def command_of(call: ToolCall) -> str:
+    """The shell command of a call; empty where it is none."""
+    return _first(call.input, ("command",)) or ""
+
+
 def describe(call: ToolCall) -> str:
     """The telling argument of a call: a command, a path, a pattern, a task."""
-    detail = _first(call.input, ("command",)) or path_of(call) or _first(call.input, _TELLING)
+    detail = command_of(call) or path_of(call) or _first(call.input, _TELLING)
     if detail is None and isinstance(call.input, dict):
         detail = next((v for v in call.input.values() if isinstance(v, str) and v.strip()), "")
     line = next((line.strip() for line in (detail or "").splitlines() if line.strip()), "")

@@ -20,6 +20,8 @@ TAIL = 10_000
 @dataclass(frozen=True)
 class Skeleton:
     text: str
+    chars: int
+    """Length of the whole, before it was shortened."""
     truncated: bool = False
 
 
@@ -34,12 +36,12 @@ def skeleton(rounds: Iterable[Round]) -> Skeleton:
                 pieces.append((round.number, f"[{round.number}] {message.role}: {words}\n\n"))
     text = "".join(piece for _, piece in pieces)
     if len(text) <= LIMIT:
-        return Skeleton(text)
+        return Skeleton(text, len(text))
     dropped = len(text) - HEAD - TAIL
     first, last = _rounds_between(pieces, HEAD, len(text) - TAIL)
     which = f"round {first}" if first == last else f"rounds {first}-{last}"
     marker = f"\n\n[... {dropped} characters left out here, from {which} ...]\n\n"
-    return Skeleton(text[:HEAD] + marker + text[-TAIL:], truncated=True)
+    return Skeleton(text[:HEAD] + marker + text[-TAIL:], len(text), truncated=True)
 
 
 def _rounds_between(pieces: list[tuple[int, str]], start: int, end: int) -> tuple[int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, Protocol
 
 import msgspec
 
@@ -18,10 +19,10 @@ from minutebook.archive.ledger import Entry, Ledger, fingerprint, load_ledger, s
 from minutebook.archive.rounds import RoundRow
 from minutebook.archive.store import make_folder, sweep, writing
 from minutebook.archive.tags import apply_tags
-from minutebook.derive.identity import identify
+from minutebook.derive.identity import Identity, identify
 from minutebook.derive.times import instant
 from minutebook.errors import Conflict
-from minutebook.model import Roster, Round
+from minutebook.model import Roster, Round, SessionInfo
 from minutebook.sources.base import Reading, Transcript, reason_of
 from minutebook.sources.fan_out import fan_out
 from minutebook.sources.library import open_transcript
@@ -56,6 +57,22 @@ class InscribeReport(msgspec.Struct, frozen=True):
         return sum(session.outcome == outcome for session in self.sessions)
 
 
+class Witness(Protocol):
+    """Somebody who wants to see sessions while they are read, so that they are read once."""
+
+    def wants(self, transcript: Transcript) -> bool:
+        """Whether a session is to be read even where its inscription is current."""
+        ...
+
+    def see(self, info: SessionInfo, identity: Identity, rounds: Sequence[Round]) -> Any:
+        """Look at a whole session, in the process that reads it; what is returned travels."""
+        ...
+
+    def hear(self, transcript: Transcript, agent_id: str, seen: Any) -> None:
+        """Get what `see` returned, in this process."""
+        ...
+
+
 class _Done(msgspec.Struct, frozen=True):
     """What a worker hands back."""
 
@@ -65,6 +82,8 @@ class _Done(msgspec.Struct, frozen=True):
     beside: str = ""
     problem: str | None = None
     foreign: str | None = None
+    agent_id: str = ""
+    seen: Any = None
 
 
 def is_live(transcript: Transcript, now: float | None = None) -> bool:
@@ -80,6 +99,7 @@ def inscribe(
     ended: bool = False,
     jobs: int | None = None,
     progress: Callable[[int], None] | None = None,
+    witness: Witness | None = None,
 ) -> InscribeReport:
     """Inscribe what is new, append what has grown, leave alone what has not changed.
 
@@ -91,11 +111,15 @@ def inscribe(
         ledger = load_ledger(layout)
         doubles = _doubles(ledger, transcripts)
         own = [t for t in transcripts if t.path not in doubles]
-        stale = [t for t in own if not _is_current(ledger, t, ended)]
+        stale = [
+            t
+            for t in own
+            if (witness is not None and witness.wants(t)) or not _is_current(ledger, t, ended)
+        ]
 
         def work(transcript: Transcript) -> _Done:
             entry = ledger.sessions.get(transcript.session_id)
-            return _inscribe_one(layout, roster, transcript, entry, ended)
+            return _inscribe_one(layout, roster, transcript, entry, ended, witness)
 
         done: dict[Path, Inscribed] = {}
         rows: list[RoundRow] = []
@@ -109,6 +133,8 @@ def inscribe(
                 ledger.sessions[transcript.session_id] = _entry(transcript, result)
             elif result.foreign is not None:
                 ledger.unusable[str(transcript.path)] = (transcript.size, transcript.mtime)
+            if witness is not None and result.seen is not None:
+                witness.hear(transcript, result.agent_id, result.seen)
         _index(layout, ledger, rows, changed=bool(stale))
         return InscribeReport([_said(ledger, t, done, doubles) for t in transcripts])
 
@@ -165,38 +191,50 @@ def _is_current(ledger: Ledger, transcript: Transcript, ended: bool) -> bool:
 
 
 def _inscribe_one(
-    layout: Layout, roster: Roster, transcript: Transcript, entry: Entry | None, ended: bool
+    layout: Layout,
+    roster: Roster,
+    transcript: Transcript,
+    entry: Entry | None,
+    ended: bool,
+    witness: Witness | None,
 ) -> _Done:
+    seen, agent_id = None, ""
     document = layout.document(entry.agent_id, transcript.session_id) if entry else None
     try:
         head = fingerprint(transcript.path, transcript.size)
         if entry is not None and _is_another(entry, transcript):
             return _Done(problem=f"another transcript of this id is inscribed: {entry.source}")
         beside = SOURCES[transcript.source].beside(transcript.path)
-        reading, behind = _reading(layout, transcript, entry)
+        if witness is None:
+            reading, behind = _reading(layout, transcript, entry)
+        else:
+            reading, behind = open_transcript(transcript), 0
         rounds = list(reading.rounds())
         if reading.report.foreign:
             return _Done(foreign=reading.report.foreign)
+        info = reading.info()
+        identity = identify(info, roster)
+        agent_id = entry.agent_id if entry is not None else agent_id_of(identity.role)
+        if witness is not None:
+            seen = witness.see(info, identity, rounds)
         live = not ended and (is_live(transcript) or _awaits_a_tool(transcript, rounds))
         published = rounds[: reading.closed - behind] if live else rounds
         waiting = len(rounds) - len(published)
         if not published and not behind:
-            return _Done(waiting=waiting)
-        info = reading.info()
-        identity = identify(info, roster)
-        agent_id = entry.agent_id if entry is not None else agent_id_of(identity.role)
+            return _Done(waiting=waiting, agent_id=agent_id, seen=seen)
         document = layout.document(agent_id, transcript.session_id)
         header = header_of(info, identity, published, agent_id, str(transcript.path))
         result = publish(layout, header, published, list(reading.subagents()), behind=behind)
         in_step = waiting and not result.strange and result.rounds == behind + len(published)
         keep_checkpoint(layout, result, reading.checkpoint if in_step else None)
-        return _Done(result, waiting, head, beside)
+        return _Done(result, waiting, head, beside, agent_id=agent_id, seen=seen)
     except OSError as error:
-        return _Done(problem=f"{error.filename or transcript.path}: {reason_of(error)}")
+        problem = f"{error.filename or transcript.path}: {reason_of(error)}"
     except (Broken, Conflict) as error:
-        return _Done(problem=str(error))
+        problem = str(error)
     except Malformed as error:
-        return _Done(problem=f"{document}: {error}")
+        problem = f"{document}: {error}"
+    return _Done(problem=problem, agent_id=agent_id, seen=seen)
 
 
 def _reading(layout: Layout, transcript: Transcript, entry: Entry | None) -> tuple[Reading, int]:

@@ -29,7 +29,7 @@ class Tagged(msgspec.Struct, frozen=True):
 
 def tag(layout: Layout, session: str, rounds: str, engagement_id: str) -> Tagged:
     """Tag round N, rounds LO-HI or all; ``-`` as the engagement takes a tag off."""
-    first, last = _parse(rounds)
+    first, last = parse_rounds(rounds)
     label = engagement_id.strip()
     if not label or not label.isprintable():
         raise BadArgument(
@@ -56,7 +56,7 @@ def tag(layout: Layout, session: str, rounds: str, engagement_id: str) -> Tagged
     return Tagged(header.session_id, count, value)
 
 
-def _parse(rounds: str) -> tuple[int, int | None]:
+def parse_rounds(rounds: str) -> tuple[int, int | None]:
     if rounds.strip().lower() == "all":
         return 1, None
     match = _RANGE.fullmatch(rounds.strip())

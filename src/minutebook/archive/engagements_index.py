@@ -1,0 +1,107 @@
+"""``engagements-index.md``: date → session → engagements (ING-22), for reading and following."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from minutebook.archive.indexes import harmless
+from minutebook.archive.layout import Layout, file_name
+from minutebook.derive.times import instant
+from minutebook.model.engagement import Engagement, SessionRecord
+
+_UNDATED = "Undated"
+
+
+def engagements_index(layout: Layout, records: Iterable[SessionRecord]) -> str:
+    """The page, newest day first."""
+    days: dict[str, list[SessionRecord]] = {}
+    for record in sorted(records, key=lambda r: (r.started or "", r.session_id), reverse=True):
+        days.setdefault(_day(record.started), []).append(record)
+    shown = [record for day in days.values() for record in day if not record.ghost]
+    count = sum(len(record.engagements) for record in shown)
+    lines = ["# Engagements", ""]
+    if days:
+        span = [day for day in days if day != _UNDATED]
+        when = f", {min(span)} to {max(span)}" if span else ""
+        lines += [f"{count:,} engagements in {len(shown):,} sessions{when}, newest first.", ""]
+    for day, sessions in days.items():
+        lines += [f"## {day}", ""]
+        for record in sessions:
+            if not record.ghost:
+                lines += _session(layout, record)
+        ghosts = [record for record in sessions if record.ghost]
+        if ghosts:
+            names = ", ".join(_link(layout, r, harmless(r.session_id[:8])) for r in ghosts)
+            lines += [f"Hardly begun: {names}", ""]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _session(layout: Layout, record: SessionRecord) -> list[str]:
+    name = record.agent_name or record.title or record.session_id[:8]
+    facts = [
+        _times(record.started, record.ended),
+        record.project,
+        record.git_branch,
+        f"{record.rounds} rounds",
+        record.model,
+        f"`claude --resume {record.session_id}`" if record.source == "claude-code" else None,
+    ]
+    told = [fact if fact.startswith("`") else harmless(fact) for fact in facts if fact]
+    lines = [f"### {_link(layout, record, harmless(name))}", "", " · ".join(told), ""]
+    if record.session_summary and record.extractor != "offline":
+        lines += [harmless(record.session_summary), ""]
+    if record.failure:
+        lines += [f"*Not ingested: {harmless(record.failure)}*", ""]
+    for engagement in record.engagements:
+        lines += _engagement(layout, record, engagement)
+    return [*lines, ""] if record.engagements else lines
+
+
+def _engagement(layout: Layout, record: SessionRecord, engagement: Engagement) -> list[str]:
+    first, last = engagement.turn_range
+    rounds = f"round {first}" if first == last else f"rounds {first}–{last}"
+    where = _rounds_link(layout, record, rounds)
+    mark = f"**{harmless(engagement.method)}**, {harmless(engagement.phase)}"
+    lines = [f"- {harmless(engagement.topic)} ({mark}; {where})"]
+    if engagement.outcome:
+        lines.append(f"  {harmless(engagement.outcome)}")
+    lines += [f"  - decided: {harmless(decision)}" for decision in engagement.key_decisions]
+    lines += [f"  - <{url}>" for url in engagement.pull_requests if _is_plain(url)]
+    return lines
+
+
+def _link(layout: Layout, record: SessionRecord, text: str) -> str:
+    """A link to the inscription; plain text where there is none."""
+    if record.agent_id is None:
+        return text
+    if not layout.document(record.agent_id, record.session_id).exists():
+        return text
+    return f"[{text}]({record.agent_id}/{_file(record)}.md)"
+
+
+def _rounds_link(layout: Layout, record: SessionRecord, text: str) -> str:
+    if _link(layout, record, text) == text:
+        return text
+    return f"[{text}]({record.agent_id}/{_file(record)}/index.md)"
+
+
+def _file(record: SessionRecord) -> str:
+    return file_name(record.session_id).replace("%", "%25")
+
+
+def _is_plain(url: str) -> bool:
+    return not any(char in url for char in "<> \n")
+
+
+def _day(timestamp: str | None) -> str:
+    moment = instant(timestamp)
+    return moment.strftime("%Y-%m-%d") if moment else _UNDATED
+
+
+def _times(started: str | None, ended: str | None) -> str | None:
+    first, last = instant(started), instant(ended)
+    if first is None:
+        return None
+    if last is None or last.date() != first.date():
+        return first.strftime("%H:%M")
+    return f"{first:%H:%M}–{last:%H:%M}"

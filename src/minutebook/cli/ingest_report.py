@@ -1,0 +1,170 @@
+"""What an ingest says: before it asks anybody, and when it is done."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import click
+
+from minutebook.archive.engagements import read_records
+from minutebook.cli import terminal
+from minutebook.compose import House
+from minutebook.derive.times import instant
+from minutebook.extract.extractor import Extractor
+from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.verbs.ingest import Forecast, IngestReport
+from minutebook.verbs.survey import Surveyed
+
+_MOST = 10
+_ADDRESS = 16  # cells
+_MARKS = {
+    "review": "blue",
+    "build": "green",
+    "design": "magenta",
+    "debug": "red",
+    "reorg": "cyan",
+    "write": "yellow",
+    "deploy": "bright_green",
+    "plan": "bright_magenta",
+    "research": "bright_blue",
+    "triage": "bright_yellow",
+    "discuss": "white",
+}
+
+
+def print_forecast(forecast: Forecast) -> None:
+    """What is about to be sent, to whom, and what it will cost."""
+    if forecast.destination is None:
+        return
+    calls = terminal.plural(forecast.calls, "session")
+    chars = f"{forecast.chars:,} characters of what you and the agent said"
+    model = f" ({forecast.model})" if forecast.model else ""
+    terminal.note(
+        f"Sending the skeletons of {calls}, {chars} (no tool calls, results or thinking), "
+        f"to {forecast.destination}{model}: {_calls(forecast.calls, forecast.cost_usd)}."
+    )
+
+
+def _calls(count: int, cost: float | None) -> str:
+    price = "cost unknown" if cost is None else f"about ${cost:.2f}"
+    return f"{terminal.plural(count, 'call')}, {price}"
+
+
+def print_survey(extractor: Extractor, sessions: Sequence[Surveyed], *, batch: bool) -> None:
+    """A dry run: sizes, ghosts, calls, cost (ING-27)."""
+    due = [s for s in sessions if s.due and not s.ghost]
+    ghosts = sum(s.ghost and s.problem is None for s in sessions)
+    if due:
+        heads = f"{'session':8}  {'messages':>8}  {'skeleton':>10}  {'sent':>8}  {'cost':>7}  title"
+        terminal.say(terminal.quiet(heads))
+    for session in due[: 4 * _MOST]:
+        cost = "" if session.cost_usd is None else f"${session.cost_usd:.3f}"
+        title = terminal.one_line(session.title or "")
+        line = (
+            f"{terminal.one_line(session.session_id)[:8]:8}  {session.user_messages:8,}  "
+            f"{session.chars:10,}  {session.sent:8,}  {cost:>7}  "
+        )
+        terminal.say(line + terminal.fit(title, max(10, terminal.columns() - len(line))))
+    if len(due) > 4 * _MOST:
+        terminal.say(f"… and {len(due) - 4 * _MOST} more.")
+    costs = [session.cost_usd for session in due]
+    total = None if None in costs else sum(cost or 0.0 for cost in costs)
+    if batch and total is not None:
+        total /= 2
+    unchanged = sum(not (s.due or s.ghost) for s in sessions)
+    terminal.say(
+        f"{terminal.plural(len(sessions), 'session')}: {terminal.plural(len(due), 'call')}, "
+        f"{terminal.plural(ghosts, 'ghost')} (never sent), {unchanged:,} unchanged."
+    )
+    model = f" ({extractor.model})" if extractor.model else ""
+    if extractor.destination is None:
+        terminal.say("Offline: nothing is sent, nothing is paid.")
+    elif total is None:
+        terminal.say(f"By {extractor.name}{model}: nobody knows what it costs.")
+    else:
+        terminal.say(f"By {extractor.name}{model}: about ${total:.2f}. Offline: nothing.")
+    terminal.say("This was a dry run: nothing was sent or written.")
+
+
+def print_report(house: House, report: IngestReport) -> None:
+    """What came of it, and where to look."""
+    counts = [
+        (report.ingested, "ingested"),
+        (report.ghosts, "hardly begun"),
+        (report.unchanged, "unchanged"),
+        (len(report.failures), "failed"),
+        (report.inscribed.count("unusable"), "no transcripts"),
+        (report.inscribed.count("duplicate"), "with an id another file has too"),
+        (report.left, "left for the next run"),
+    ]
+    said = ", ".join(f"{count:,} {what}" for count, what in counts if count) or "nothing to do"
+    terminal.say(f"{terminal.plural(report.sessions, 'session')}: {said}.")
+    if report.ingested:
+        print_engagements(house, report)
+    if report.calls:
+        usage = report.usage
+        terminal.say(
+            f"{terminal.plural(report.calls, 'call')}, {usage.total:,} tokens, "
+            f"${report.cost_usd:.2f}."
+        )
+    _print_problems(report)
+
+
+def print_engagements(house: House, report: IngestReport) -> None:
+    by = (
+        "offline, nothing left this machine"
+        if report.forecast.destination is None
+        else (f"by {report.forecast.extractor}")
+    )
+    terminal.say(f"{terminal.plural(report.engagements, 'engagement')} found, {by}.")
+    terminal.say()
+    records = read_records(house.layout)
+    print_newest(records.values())
+    methods = Counter(e.method for record in records.values() for e in record.engagements)
+    told = ", ".join(f"{count:,} {method}" for method, count in methods.most_common())
+    terminal.say()
+    terminal.say(f"In all: {told}.")
+    terminal.say(f"Read on: {house.layout.engagements_index}")
+
+
+def print_newest(records: Iterable[SessionRecord]) -> None:
+    """The newest engagements, one a line."""
+    rows = [(record, engagement) for record in records for engagement in record.engagements]
+    rows.sort(key=lambda row: row[1].started or row[0].started or "", reverse=True)
+    for record, engagement in rows[:_MOST]:
+        terminal.say(engagement_line(record, engagement))
+    if len(rows) > _MOST:
+        terminal.say(terminal.quiet(f"… and {len(rows) - _MOST:,} older ones."))
+
+
+def engagement_line(record: SessionRecord, engagement: Engagement) -> str:
+    """Date, method, phase, topic and address of an engagement, cut to the terminal."""
+    when = instant(engagement.started or record.started)
+    day = when.strftime("%Y-%m-%d") if when else " " * 10
+    first, last = engagement.turn_range
+    rounds = f"{first}-{last}" if last != first else str(first)
+    address = terminal.pad(f"{terminal.one_line(record.session_id)[:8]}#{rounds}", _ADDRESS)
+    room = max(20, terminal.columns() - 10 - 2 - 9 - 12 - 2 - _ADDRESS)
+    method = terminal.one_line(engagement.method)
+    mark = click.style(terminal.pad(method, 9), fg=_MARKS.get(method))
+    phase = terminal.pad(terminal.one_line(engagement.phase), 12)
+    topic = terminal.pad(terminal.one_line(engagement.topic), room)
+    return f"{day}  {mark}{phase}{topic}  {terminal.quiet(address)}"
+
+
+def _print_problems(report: IngestReport) -> None:
+    for failure in report.failures[:_MOST]:
+        terminal.note(f"{failure.session_id[:8]}: {failure.reason}")
+    if len(report.failures) > _MOST:
+        terminal.note(f"… and {len(report.failures) - _MOST} more.")
+    if report.failures:
+        terminal.note("Run the same command again: what failed is tried again, the rest is kept.")
+    for session in report.inscribed.sessions:
+        if session.outcome == "failed":
+            terminal.note(f"{session.transcript.session_id[:8]}: not inscribed: {session.problem}")
+    if report.stopped:
+        terminal.note(
+            f"Stopped: {report.stopped}. What is done is written down; "
+            "run the same command again to go on."
+        )

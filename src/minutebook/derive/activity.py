@@ -1,0 +1,176 @@
+"""What was done in a round: files, commands, commits, pull requests.
+
+Everything here comes from calls and their results, so it says what happened rather than
+what somebody said would happen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import msgspec
+
+from minutebook.derive.calls import command_of, path_of
+from minutebook.derive.messages import COMPACTION, INTERRUPTION, parse_command, spoken
+from minutebook.model import Notice, Round, Text, ToolCall
+
+PROMPT_CHARS = 4_000
+ANSWER_CHARS = 6_000
+
+_COMMAND_CHARS = 20_000
+_RESULT_CHARS = 50_000
+
+_EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit", "apply_patch"})
+_SHELLS = frozenset({"Bash", "PowerShell"})
+_TOOLS = (
+    ("edits", _EDITS),
+    ("shells", _SHELLS),
+    ("reads", frozenset({"Read", "Grep", "Glob", "LS", "NotebookRead"})),
+    ("lookups", frozenset({"WebSearch", "WebFetch"})),
+    ("agents", frozenset({"Task", "Agent", "Workflow"})),
+    ("plans", frozenset({"ExitPlanMode", "exit_plan_mode"})),
+)
+_COMMANDS = (
+    (
+        "tests",
+        re.compile(
+            r"\b(?:pytest|tox|nox|jest|vitest|mocha|rspec|phpunit|ctest|gotestsum|playwright test"
+            r"|(?:go|cargo|npm|pnpm|yarn|bun|make|mise run|mix|swift|dotnet|gradlew?|mvn|just"
+            r"|rake|bazel|xcodebuild|tuist)"
+            r"(?: run)? [\w:.-]{0,40}test)"
+        ),
+    ),
+    (
+        "deploys",
+        re.compile(
+            r"\b(?:kubectl|helm|terraform|pulumi|ansible-playbook|fly(?:ctl)? deploy|vercel|netlify"
+            r"|docker(?: compose)? (?:push|up)|twine upload|npm publish|cargo publish|gh release"
+            r"|wrangler deploy|serverless deploy|systemctl (?:re)?start)\b"
+        ),
+    ),
+    ("committing", re.compile(r"\bgit (?:-\S+ \S+ )?commit\b")),
+    ("pushes", re.compile(r"\bgit (?:-\S+ )?push\b")),
+    ("merges", re.compile(r"\bgh pr merge\b|\bgit (?:-\S+ )?(?:merge|rebase)\b")),
+)
+_COMMIT = re.compile(r"^\[[^\]\n]{1,200} (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.*)$", re.MULTILINE)
+_OPENS = re.compile(r"\b(?:gh pr create|glab mr create|hub pull-request)\b")
+_PULL = re.compile(
+    r"https://[\w.-]{1,100}(?:/[\w.-]{1,100}){2,4}(?:/-)?/(?:pull|merge_requests)/\d{1,9}"
+)
+
+
+class Commit(msgspec.Struct, frozen=True):
+    hash: str
+    subject: str
+
+
+class Activity(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A round, reduced to what an extractor and a record need to know of it."""
+
+    number: int
+    started: str | None = None
+    ended: str | None = None
+    cwd: str | None = None
+    branch: str | None = None
+    prompt: str = ""
+    command: str | None = None
+    """The slash command that opened the round."""
+    answer: str = ""
+    """The last words of the round."""
+    queued: bool = False
+    compacted: bool = False
+    interrupted: bool = False
+    plans: int = 0
+    """Plans handed over for approval."""
+    files: tuple[str, ...] = ()
+    """Files that were changed, each once."""
+    edits: int = 0
+    reads: int = 0
+    lookups: int = 0
+    shells: int = 0
+    agents: int = 0
+    tests: int = 0
+    deploys: int = 0
+    committing: int = 0
+    """Commands that commit, whether or not git said what came of it."""
+    pushes: int = 0
+    merges: int = 0
+    failures: int = 0
+    commits: tuple[Commit, ...] = ()
+    pull_requests: tuple[str, ...] = ()
+
+    @property
+    def closes(self) -> bool:
+        """Whether something was brought to an end here: committed, pushed, opened, merged."""
+        return bool(self.committing or self.pull_requests or self.pushes or self.merges)
+
+
+def activity(round: Round) -> Activity:
+    """What was asked, said and done in a round."""
+    counts: Counter[str] = Counter()
+    files: dict[str, None] = {}
+    commits: list[Commit] = []
+    pulls: dict[str, None] = {}
+    for call in round.calls:
+        counts.update(_kinds(call))
+        if call.name in _EDITS and (path := path_of(call)):
+            files[path] = None
+        if call.name in _SHELLS:
+            commits += _commits(call)
+            pulls.update(dict.fromkeys(_pull_requests(call)))
+    notices = {b.kind for m in round.messages for b in m.blocks if isinstance(b, Notice)}
+    answers = [b.text for m in round.replies for b in m.blocks if isinstance(b, Text)]
+    prompt = round.prompt
+    typed = prompt.text if prompt is not None else ""
+    command = parse_command(typed)
+    return Activity(
+        number=round.number,
+        started=round.started,
+        ended=round.ended,
+        cwd=round.cwd,
+        branch=round.branch,
+        prompt=_shortened(spoken(typed), PROMPT_CHARS),
+        command=command.name if command is not None else None,
+        answer=_shortened(next((a for a in reversed(answers) if a.strip()), ""), ANSWER_CHARS),
+        queued=prompt is not None and prompt.queued,
+        compacted=COMPACTION in notices,
+        interrupted=INTERRUPTION in notices,
+        files=tuple(files),
+        commits=tuple(commits),
+        pull_requests=tuple(pulls),
+        **counts,
+    )
+
+
+def _kinds(call: ToolCall) -> list[str]:
+    """The counters of an Activity that a call adds one to."""
+    kinds = [kind for kind, names in _TOOLS if call.name in names]
+    if call.result is not None and call.result.error:
+        kinds.append("failures")
+    if call.name in _SHELLS:
+        command = command_of(call)[:_COMMAND_CHARS]
+        kinds += [kind for kind, pattern in _COMMANDS if pattern.search(command)]
+    return kinds
+
+
+def _commits(call: ToolCall) -> list[Commit]:
+    """Commits as git reports them: ``[branch 1a2b3c4] subject``."""
+    if "git" not in command_of(call) or call.result is None:
+        return []
+    found = _COMMIT.finditer(call.result.text[:_RESULT_CHARS])
+    return [Commit(match["hash"], match["subject"].strip()) for match in found]
+
+
+def _pull_requests(call: ToolCall) -> list[str]:
+    """Requests a call opened; those it only looked at are not its work."""
+    if not _OPENS.search(command_of(call)[:_COMMAND_CHARS]) or call.result is None:
+        return []
+    return _PULL.findall(call.result.text[:_RESULT_CHARS])
+
+
+def _shortened(text: str, limit: int) -> str:
+    """The beginning and the end of a long text: that is where people say what they want."""
+    if len(text) <= limit:
+        return text
+    return f"{text[: limit * 2 // 3]}\n…\n{text[-limit // 3 :]}"

@@ -1,0 +1,121 @@
+"""The Message Batches API: half the price, within a day, and a run can be picked up again."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from minutebook.extract.anthropic import AnthropicExtractor, read_message, usage_of
+from minutebook.extract.extractor import Extraction, Failed
+from minutebook.extract.material import Material
+from minutebook.extract.pricing import OverBudget
+from minutebook.extract.validation import BadReply
+
+if TYPE_CHECKING:
+    from anthropic.types.messages import MessageBatchIndividualResponse
+
+_FIRST_WAIT = 2.0
+_LONGEST_WAIT = 60.0
+
+
+class PendingBatch(msgspec.Struct, frozen=True):
+    """A batch that was sent, as it is written down until its results are there."""
+
+    id: str
+    digests: dict[str, str]
+    """Digest of what was sent, by session: a session that has changed since is asked again."""
+
+
+def send(extractor: AnthropicExtractor, materials: Sequence[Material]) -> PendingBatch:
+    """Hand sessions over, as many as the budget allows; `OverBudget` where that is none."""
+    import anthropic
+
+    requests: list[Any] = []
+    reserved, digests = 0.0, {}
+    try:
+        for material in materials:
+            request = extractor.request(material)
+            worst = extractor.worst(request) / 2
+            extractor.budget.reserve(worst)
+            reserved += worst
+            requests.append({"custom_id": custom_id(material.info.id), "params": request})
+            digests[material.info.id] = material.digest
+    except OverBudget:
+        if not requests:
+            raise
+    try:
+        batch = extractor.client.messages.batches.create(requests=requests)
+    except anthropic.APIError as error:
+        raise extractor.explained(error) from None
+    finally:
+        extractor.budget.settle(reserved, 0.0)
+    return PendingBatch(batch.id, digests)
+
+
+def wait_for(
+    extractor: AnthropicExtractor,
+    pending: PendingBatch,
+    waiting: Callable[[int, int], None] | None = None,
+    pause: Callable[[float], None] = time.sleep,
+) -> None:
+    """Return when a batch has ended; `waiting` hears how many requests are done, of how many."""
+    import anthropic
+
+    delay = _FIRST_WAIT
+    while True:
+        try:
+            batch = extractor.client.messages.batches.retrieve(pending.id)
+        except anthropic.APIError as error:
+            raise extractor.explained(error) from None
+        if batch.processing_status == "ended":
+            return
+        if waiting is not None:
+            counts = batch.request_counts
+            total = len(pending.digests)
+            waiting(total - counts.processing, total)
+        pause(delay)
+        delay = min(_LONGEST_WAIT, delay * 1.5)
+
+
+def results(
+    extractor: AnthropicExtractor, pending: PendingBatch, materials: Mapping[str, Material]
+) -> Iterator[tuple[str, Extraction | Failed]]:
+    """What came of each session that is still as it was when it was sent."""
+    import anthropic
+
+    sent = {custom_id(id): id for id in pending.digests}
+    try:
+        for entry in extractor.client.messages.batches.results(pending.id):
+            session_id = sent.get(entry.custom_id, "")
+            material = materials.get(session_id)
+            if material is not None and material.digest == pending.digests[session_id]:
+                yield session_id, _result(extractor, entry, material)
+    except anthropic.APIError as error:
+        raise extractor.explained(error) from None
+
+
+def _result(
+    extractor: AnthropicExtractor, entry: MessageBatchIndividualResponse, material: Material
+) -> Extraction | Failed:
+    if entry.result.type != "succeeded":
+        return Failed(f"the batch says: {entry.result.type}")
+    message = entry.result.message
+    usage = usage_of(message)
+    cost = extractor.price.of(usage, batch=True) if extractor.price else 0.0
+    extractor.budget.settle(0.0, cost)
+    try:
+        return Extraction(read_message(message, len(material.rounds)), message.model, usage, cost)
+    except BadReply as error:
+        return Failed(f"the reply could not be used: {error}")
+
+
+def custom_id(session_id: str) -> str:
+    """A session's id in the form the API allows."""
+    if re.fullmatch(r"[A-Za-z0-9_-]{1,64}", session_id):
+        return session_id
+    return hashlib.sha256(session_id.encode("utf-8", "replace")).hexdigest()

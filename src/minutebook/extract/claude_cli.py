@@ -1,0 +1,153 @@
+"""Extraction by the user's own ``claude``: people with a subscription have no key.
+
+Run in an empty folder, without tools, hooks, MCP servers, CLAUDE.md or a session left
+behind (``claude-cli-behaviour.md`` §5). The CLI retries a reply that breaks the schema
+by itself; what it finally says is checked all the same.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from minutebook.errors import BadArgument
+from minutebook.extract import prompt
+from minutebook.extract.extractor import Extraction, Failed, Refused
+from minutebook.extract.material import Material
+from minutebook.extract.pricing import Budget
+from minutebook.extract.validation import BadReply, parse_reply
+from minutebook.model import Usage
+
+DEFAULT_MODEL = "sonnet"
+_TIMEOUT = 300.0
+_ATTEMPTS = 2
+_PROBABLE_COST = 0.02
+
+
+class ClaudeCliExtractor:
+    name = "claude-cli"
+
+    def __init__(
+        self,
+        model: str | None = None,
+        budget: Budget | None = None,
+        program: str | None = None,
+        timeout: float = _TIMEOUT,
+    ) -> None:
+        found = program or os.environ.get("CLAUDE_BIN") or shutil.which("claude")
+        if found is None:
+            raise BadArgument(
+                "There is no `claude` on this machine: install Claude Code, or set CLAUDE_BIN."
+            )
+        self.model = model or DEFAULT_MODEL
+        self.version = prompt.version()
+        self.budget = budget or Budget()
+        self.destination = f"Anthropic, by your own `{Path(found).name}`"
+        self._program = found
+        self._timeout = timeout
+
+    def forecast(self, material: Material) -> float | None:  # noqa: ARG002 - the protocol's
+        return None  # it depends on the subscription
+
+    def extract(self, material: Material) -> Extraction:
+        usage, cost, problem = Usage(), 0.0, ""
+        for _ in range(_ATTEMPTS):
+            self.budget.reserve(_PROBABLE_COST)
+            said: dict[str, Any] = {}
+            try:
+                said = self._ask(prompt.document(material))
+            finally:
+                self.budget.settle(_PROBABLE_COST, _number(said.get("total_cost_usd")))
+            usage += _usage(said)
+            cost += _number(said.get("total_cost_usd"))
+            answer = said.get("structured_output")
+            try:
+                if not isinstance(answer, dict):
+                    raise BadReply("there is no structured output")
+                reply = parse_reply(answer, len(material.rounds))
+                return Extraction(reply, _model(said) or self.model, usage, cost)
+            except BadReply as error:
+                problem = str(error)
+        raise Failed(f"the reply could not be used, {_ATTEMPTS} times: {problem}")
+
+    def _ask(self, text: str) -> dict[str, Any]:
+        with tempfile.TemporaryDirectory(prefix="minutebook-") as folder:
+            instructions = Path(folder, "instructions.md")
+            instructions.write_text(prompt.instructions(), encoding="utf-8")
+            empty = Path(folder, "empty")
+            empty.mkdir()
+            command = [
+                *(self._program, "-p", "--safe-mode", "--strict-mcp-config"),
+                *("--disable-slash-commands", "--no-session-persistence", "--tools", ""),
+                *("--model", str(self.model), "--effort", "low"),
+                *("--system-prompt-file", str(instructions), "--output-format", "json"),
+                *("--json-schema", msgspec.json.encode(prompt.schema()).decode()),
+            ]
+            status, output, errors = _run(command, text.encode(), empty, self._timeout)
+        return _understood(status, output, errors)
+
+
+def _run(command: list[str], text: bytes, cwd: Path, timeout: float) -> tuple[int, bytes, bytes]:
+    """Run a program in a group of its own, so that its children end with it."""
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=cwd,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise Refused(f"{command[0]} cannot be run: {error.strerror}") from None
+    try:
+        output, errors = process.communicate(text, timeout)
+    except subprocess.TimeoutExpired:
+        raise Failed(f"claude did not answer in {timeout:.0f} s", service=True) from None
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    return process.returncode, output, errors
+
+
+def _understood(status: int, output: bytes, errors: bytes) -> dict[str, Any]:
+    """What the CLI printed; ``subtype: success`` is said even of errors."""
+    try:
+        said = msgspec.json.decode(output)
+    except msgspec.DecodeError:
+        said = None
+    if not isinstance(said, dict):
+        words = (errors or output).decode("utf-8", "replace").strip()[-300:]
+        raise Refused(f"claude failed (status {status}): {words or 'it said nothing'}")
+    if said.get("is_error") or status:
+        words = str(said.get("result") or said.get("errors") or said.get("subtype"))[:300]
+        if "login" in words.lower() or "api key" in words.lower():
+            raise Refused(f"claude is not logged in: {words}")
+        raise Failed(f"claude failed: {words}", service=True)
+    return said
+
+
+def _usage(said: dict[str, Any]) -> Usage:
+    used = said.get("usage")
+    if not isinstance(used, dict):
+        return Usage()
+    names = ("input_tokens", "output_tokens", "cache_read_input_tokens")
+    counts = [int(_number(used.get(name))) for name in (*names, "cache_creation_input_tokens")]
+    return Usage(*counts)
+
+
+def _model(said: dict[str, Any]) -> str | None:
+    models = said.get("modelUsage")
+    return next(iter(models), None) if isinstance(models, dict) else None
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0

@@ -1,0 +1,87 @@
+"""Segmenting and labelling a session by evidence alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from minutebook.derive.activity import Activity
+from minutebook.extract.offline.boundaries import Candidate, Reason, choose, weigh
+from minutebook.extract.offline.closing import decisions_of, outcome_of, phase_of
+from minutebook.extract.offline.methods import method_of
+from minutebook.extract.offline.topics import topic_of
+from minutebook.extract.offline.words import Vocabulary
+from minutebook.extract.reply import Reply, ReplyEngagement
+
+VERSION = "offline-1"
+"""Changes with every change of the rules, so that records tell which ones made them."""
+
+_SUMMARY_TOPICS = 4
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why an engagement begins where it does, and is called what it is."""
+
+    first: int
+    last: int
+    cut: tuple[Reason, ...]
+    """Empty for the first engagement of a session."""
+    method: str
+    method_reasons: tuple[Reason, ...]
+    phase: str
+    phase_reason: Reason
+
+
+def extract_offline(
+    rounds: Sequence[Activity], title: str | None, project: str
+) -> tuple[Reply, list[Explanation]]:
+    """What a model would answer, found without one."""
+    words = Vocabulary(rounds)
+    cuts = choose(weigh(rounds, words), rounds)
+    engagements: list[ReplyEngagement] = []
+    explanations: list[Explanation] = []
+    for start, end, cut in _ranges(cuts, len(rounds)):
+        part = rounds[start:end]
+        following = rounds[end] if end < len(rounds) else None
+        method, why = method_of(part)
+        phase, because = phase_of(part, following, last=following is None)
+        engagements.append(
+            ReplyEngagement(
+                topic=topic_of(rounds, words, start, end, title if start == 0 else None),
+                project=next((r.cwd for r in part if r.cwd), None) or project,
+                method=method,
+                phase=phase,
+                key_decisions=list(decisions_of(part)),
+                outcome=outcome_of(part),
+                turn_range=[part[0].number, part[-1].number],
+            )
+        )
+        explanations.append(
+            Explanation(
+                part[0].number,
+                part[-1].number,
+                cut.reasons if cut else (),
+                method,
+                tuple(why),
+                phase,
+                because,
+            )
+        )
+    return Reply(_summary(title, engagements), None, None, engagements), explanations
+
+
+def _ranges(cuts: list[Candidate], length: int) -> Iterator[tuple[int, int, Candidate | None]]:
+    """Start, end and the cut that opens it, of every range."""
+    starts: list[tuple[int, Candidate | None]] = [(0, None), *((cut.position, cut) for cut in cuts)]
+    ends = [start for start, _ in starts[1:]] + [length]
+    for (start, cut), end in zip(starts, ends, strict=True):
+        yield start, end, cut
+
+
+def _summary(title: str | None, engagements: Sequence[ReplyEngagement]) -> str:
+    topics = [engagement.topic for engagement in engagements[:_SUMMARY_TOPICS]]
+    if title and title not in topics[0]:
+        topics = [title, *topics]
+    more = len(engagements) - _SUMMARY_TOPICS
+    return ". ".join(topics) + (f", and {more} more." if more > 0 else ".")

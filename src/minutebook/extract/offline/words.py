@@ -1,0 +1,74 @@
+"""Words of rounds, and how much two stretches of a session have in common."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from minutebook.derive.activity import Activity
+
+_WORD = re.compile(r"[^\W\d_][\w]{2,39}")
+_ANSWER_CHARS = 2_000
+_PROMPT_WEIGHT = 2  # what was asked tells the subject better than how it was answered
+
+STOP_WORDS = frozenset(
+    """
+    the and are for from into its that this with via using not but you your can could should
+    would does did doing done have has had was were will yes okay then there here what how why
+    when which just also please let lets one some all any only more now need needs want wants
+    like get gets got make makes sure see they them their our out about than too very been being
+    it's i'm i'd i've don't doesn't didn't can't let's that's what's there's isn't we're you're
+    think know something thing things good right well still want really maybe look looks use used
+    """.split()
+)
+
+Bag = Counter[str]
+
+
+def content_words(text: str) -> list[str]:
+    """The words of a text that say something, in lower case."""
+    return [word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS]
+
+
+class Vocabulary:
+    """The words of every round, weighed by how many rounds of the session they appear in."""
+
+    def __init__(self, rounds: Sequence[Activity]) -> None:
+        self.asked = [Counter(content_words(round.prompt)) for round in rounds]
+        self._bags: list[Bag] = []
+        spread: Bag = Counter()
+        for round, asked in zip(rounds, self.asked, strict=True):
+            bag = Counter(content_words(round.answer[:_ANSWER_CHARS]))
+            for word, count in asked.items():
+                bag[word] += _PROMPT_WEIGHT * count
+            self._bags.append(bag)
+            spread.update(bag.keys())
+        self._rarity = {word: math.log(1 + len(rounds) / n) for word, n in spread.items()}
+
+    def seen(self, first: int, last: int) -> set[str]:
+        """Words of rounds `first` up to (not with) `last`, by position."""
+        return {word for bag in self._bags[max(0, first) : last] for word in bag}
+
+    def cohesion(self, left: tuple[int, int], right: tuple[int, int]) -> float:
+        """How alike two stretches are, 0 to 1."""
+        a, b = self._weights(*left), self._weights(*right)
+        norm = math.sqrt(_square(a) * _square(b))
+        return sum(weight * b.get(word, 0.0) for word, weight in a.items()) / norm if norm else 0.0
+
+    def telling(self, first: int, last: int) -> list[str]:
+        """Words of a stretch, those first that stand for it rather than for the session."""
+        weights = self._weights(first, last)
+        return sorted(weights, key=lambda word: (-weights[word], word))
+
+    def _weights(self, first: int, last: int) -> dict[str, float]:
+        total: dict[str, float] = {}
+        for bag in self._bags[max(0, first) : last]:
+            for word, count in bag.items():
+                total[word] = total.get(word, 0.0) + (1 + math.log(count)) * self._rarity[word]
+        return total
+
+
+def _square(weights: dict[str, float]) -> float:
+    return sum(weight * weight for weight in weights.values())

@@ -1,0 +1,137 @@
+"""Extraction by any OpenAI-compatible endpoint: Ollama, llama.cpp, vLLM, gateways."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from minutebook.extract import prompt
+from minutebook.extract.extractor import Extraction, Failed, Refused
+from minutebook.extract.material import Material
+from minutebook.extract.pricing import Budget
+from minutebook.extract.secret import Secret
+from minutebook.extract.validation import BadReply, parse_reply
+from minutebook.model import Usage
+
+if TYPE_CHECKING:
+    import httpx2
+
+_ATTEMPTS = 3
+_RETRIES = 5
+_TIMEOUT = 600.0  # a local model on a laptop takes its time
+_LONGEST_WAIT = 30.0
+
+
+class _Choice(msgspec.Struct):
+    class _Message(msgspec.Struct):
+        content: str | None = None
+
+    message: _Message
+
+
+class _Used(msgspec.Struct):
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class _Completion(msgspec.Struct):
+    choices: list[_Choice]
+    model: str | None = None
+    usage: _Used | None = None
+
+
+class OpenAIExtractor:
+    name = "openai"
+
+    def __init__(
+        self,
+        base_url: str,
+        model: str,
+        key: Secret | None = None,
+        budget: Budget | None = None,
+        retries: int = _RETRIES,
+    ) -> None:
+        self.model = model
+        self.version = prompt.version()
+        self.budget = budget or Budget()
+        self.destination = base_url
+        self._url = base_url.rstrip("/") + "/chat/completions"
+        self._key = key or Secret("")
+        self._retries = retries
+        self._client: httpx2.Client | None = None
+
+    @property
+    def client(self) -> httpx2.Client:
+        if self._client is None:
+            import httpx2
+
+            key = self._key.reveal()
+            headers = {"authorization": f"Bearer {key}"} if key else {}
+            self._client = httpx2.Client(headers=headers, timeout=_TIMEOUT)
+        return self._client
+
+    def forecast(self, material: Material) -> float | None:  # noqa: ARG002 - the protocol's
+        return None  # nobody knows what an endpoint charges
+
+    def extract(self, material: Material) -> Extraction:
+        messages = [
+            {"role": "system", "content": prompt.instructions()},
+            {"role": "user", "content": prompt.document(material)},
+        ]
+        usage, problem = Usage(), ""
+        for _ in range(_ATTEMPTS):
+            completion = self._complete(messages)
+            if completion.usage is not None:
+                usage += Usage(completion.usage.prompt_tokens, completion.usage.completion_tokens)
+            answer = (completion.choices[0].message.content or "") if completion.choices else ""
+            try:
+                reply = parse_reply(answer, len(material.rounds))
+                return Extraction(reply, completion.model or self.model, usage)
+            except BadReply as error:
+                problem = str(error)
+            messages = [
+                *messages[:2],
+                {"role": "assistant", "content": answer or "(no answer)"},
+                {"role": "user", "content": f"This cannot be used: {problem}. Answer again."},
+            ]
+        raise Failed(f"the reply could not be used, {_ATTEMPTS} times: {problem}")
+
+    def _complete(self, messages: list[dict[str, str]]) -> _Completion:
+        body = {
+            "model": self.model,
+            "messages": messages,
+            "response_format": {
+                "type": "json_schema",
+                "json_schema": {"name": "minutes", "strict": True, "schema": prompt.schema()},
+            },
+        }
+        response = self._post(body)
+        try:
+            return msgspec.json.decode(response.content, type=_Completion)
+        except msgspec.DecodeError as error:
+            raise Failed(f"{self.destination} answered something else: {error}") from None
+
+    def _post(self, body: dict[str, Any]) -> httpx2.Response:
+        """One request; what may pass by itself is tried again, with growing pauses."""
+        import httpx2
+
+        for attempt in range(self._retries + 1):
+            try:
+                response = self.client.post(self._url, json=body)
+            except httpx2.TimeoutException:
+                raise Failed(f"{self.destination} did not answer in time", service=True) from None
+            except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+                said = self._key.scrub(str(error))[:200]
+                raise Refused(f"{self.destination} cannot be reached: {said}") from None
+            if response.status_code != 429 and response.status_code < 500:
+                break
+            if attempt < self._retries:
+                time.sleep(min(_LONGEST_WAIT, 0.5 * 2**attempt))
+        if response.is_success:
+            return response
+        said = self._key.scrub(response.text)[:200]
+        if response.status_code in (401, 403, 404):
+            raise Refused(f"{self.destination} refuses ({response.status_code}): {said}")
+        raise Failed(f"{self.destination} failed ({response.status_code}): {said}", service=True)

@@ -1,0 +1,142 @@
+"""From an extractor's answer to the record of a session."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from minutebook.derive.activity import Activity
+from minutebook.extract.extractor import Extraction, Extractor
+from minutebook.extract.material import Material
+from minutebook.extract.reply import ReplyEngagement
+from minutebook.model import PullRequest
+from minutebook.model.engagement import Engagement, Origin, SessionRecord
+
+_MOST_FILES = 200
+_SLUG_WORDS = 6
+_SLUG_CHARS = 60
+
+
+def base_record(material: Material, origin: Origin, agent_id: str | None) -> SessionRecord:
+    """What is known of a session before anybody extracted anything (ING-03)."""
+    info, identity = material.info, material.identity
+    return SessionRecord(
+        session_id=info.id,
+        source=info.source,
+        slug=info.slug,
+        title=info.title,
+        cwd=info.cwd,
+        project=info.project,
+        git_branch=info.branch,
+        model=info.model,
+        version=info.versions[0] if info.versions else None,
+        started=info.started,
+        ended=info.ended,
+        rounds=len(material.rounds),
+        user_messages=info.prompts,
+        subagents=info.subagents,
+        agent_id=agent_id,
+        agent_name=identity.name,
+        agent_name_source=identity.source,
+        agent_role=identity.role,
+        truncated=material.truncated,
+        digest=material.digest,
+        origin=origin,
+    )
+
+
+def extracted_record(
+    base: SessionRecord,
+    material: Material,
+    extraction: Extraction,
+    extractor: Extractor,
+    previous: SessionRecord | None,
+) -> SessionRecord:
+    """The record with its engagements; ids of an earlier record are kept where they fit."""
+    reply = extraction.reply
+    ids = _ids(reply.engagements, previous)
+    return msgspec.structs.replace(
+        base,
+        session_summary=reply.session_summary,
+        agent_name_guess=reply.agent_name,
+        agent_role=base.agent_role or reply.agent_role,
+        engagements=tuple(
+            _engagement(id, part, material) for id, part in zip(ids, reply.engagements, strict=True)
+        ),
+        extractor=extractor.name,
+        extractor_model=extraction.model,
+        prompt_version=extractor.version,
+        usage=extraction.usage if extraction.usage.total else None,
+        cost_usd=round(extraction.cost_usd, 6),
+    )
+
+
+def _engagement(id: str, part: ReplyEngagement, material: Material) -> Engagement:
+    first, last = part.turn_range
+    engagement = Engagement(
+        id=id,
+        topic=part.topic,
+        project=part.project or material.project,
+        method=part.method,
+        phase=part.phase,
+        key_decisions=tuple(part.key_decisions),
+        outcome=part.outcome,
+        turn_range=(first, last),
+    )
+    return with_facts(engagement, material.rounds, material.info.pull_requests)
+
+
+def with_facts(
+    engagement: Engagement, rounds: Sequence[Activity], recorded: Sequence[PullRequest] = ()
+) -> Engagement:
+    """An engagement with when it was and what it left behind, from the rounds it covers."""
+    first, last = engagement.turn_range
+    part = [round for round in rounds if first <= round.number <= last]
+    started = next((round.started for round in part if round.started), None)
+    ended = max((round.ended for round in part if round.ended), default=None)
+    pulls = [url for round in part for url in round.pull_requests]
+    if started and ended:
+        pulls += [pull.url for pull in recorded if pull.at and started <= pull.at <= ended]
+    return msgspec.structs.replace(
+        engagement,
+        started=started,
+        ended=ended,
+        files=_unique(file for round in part for file in round.files)[:_MOST_FILES],
+        commits=_unique(f"{c.hash} {c.subject}".strip() for round in part for c in round.commits),
+        pull_requests=_unique(pulls),
+    )
+
+
+def _unique(items: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(items))
+
+
+def _ids(parts: Sequence[ReplyEngagement], previous: SessionRecord | None) -> list[str]:
+    """A slug each; an engagement that begins where one began before keeps its id."""
+    known = {e.turn_range[0]: e.id for e in previous.engagements} if previous else {}
+    kept = {known[p.turn_range[0]] for p in parts if p.turn_range[0] in known}
+    ids: list[str] = []
+    for part in parts:
+        id = known.get(part.turn_range[0])
+        if id is None or id in ids:
+            id = _free(slug(part.topic), {*ids, *kept})
+        ids.append(id)
+    return ids
+
+
+def slug(topic: str) -> str:
+    """A topic as an id: ``fix-login-redirect``; letters of any script stay."""
+    plain = unicodedata.normalize("NFKC", topic).lower()
+    words = re.findall(r"[^\W_]+", plain)[:_SLUG_WORDS]
+    return "-".join(words)[:_SLUG_CHARS].strip("-") or "engagement"
+
+
+def _free(wanted: str, taken: set[str]) -> str:
+    number, id = 1, wanted
+    while id in taken:
+        number += 1
+        id = f"{wanted}-{number}"
+    return id

@@ -1,0 +1,111 @@
+"""Engagements: a session's work, cut into labelled ranges of rounds."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import msgspec
+
+from minutebook.model.round import Usage
+
+Method = Literal[
+    "review",
+    "write",
+    "design",
+    "build",
+    "reorg",
+    "triage",
+    "discuss",
+    "debug",
+    "deploy",
+    "research",
+    "plan",
+]
+Phase = Literal["started", "in-progress", "blocked", "completed", "abandoned", "handed-off"]
+METHODS: tuple[Method, ...] = get_args(Method)
+PHASES: tuple[Phase, ...] = get_args(Phase)
+
+MOST_DECISIONS = 3
+
+
+class Engagement(msgspec.Struct, frozen=True, kw_only=True):
+    """One piece of work inside one session (ING-10 … ING-17)."""
+
+    id: str
+    """A slug, unique in its session and the same however often the session is read."""
+    topic: str
+    project: str
+    method: str
+    """One of `METHODS`; a word from elsewhere is kept as it is."""
+    phase: str
+    """One of `PHASES`; ``monitoring`` is met in older records."""
+    key_decisions: tuple[str, ...] = ()
+    outcome: str = ""
+    turn_range: tuple[int, int]
+    started: str | None = None
+    ended: str | None = None
+    files: tuple[str, ...] = ()
+    commits: tuple[str, ...] = ()
+    """``1a2b3c4 subject``"""
+    pull_requests: tuple[str, ...] = ()
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """The transcript a record was made from, as it was then."""
+
+    path: str
+    size: int
+    mtime: float
+
+
+class SessionRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of one session: a line of ``engagements.jsonl`` (ING-20)."""
+
+    session_id: str
+    source: str = "claude-code"
+    slug: str | None = None
+    title: str | None = None
+    cwd: str | None = None
+    project: str | None = None
+    git_branch: str | None = None
+    model: str | None = None
+    version: str | None = None
+    started: str | None = None
+    ended: str | None = None
+    rounds: int = 0
+    user_messages: int = 0
+    subagents: int = 0
+    agent_id: str | None = None
+    agent_name: str | None = None
+    agent_name_source: str | None = None
+    agent_role: str | None = None
+    agent_name_guess: str | None = None
+    """What a model guessed; never taken for the name (ID-09)."""
+    session_summary: str = ""
+    engagements: tuple[Engagement, ...] = ()
+    ghost: bool = False
+    truncated: bool = False
+    """Whether the extractor saw a shortened skeleton (ING-08)."""
+    extractor: str | None = None
+    extractor_model: str | None = None
+    prompt_version: str | None = None
+    usage: Usage | None = None
+    cost_usd: float = 0.0
+    failure: str | None = None
+    """Why there are no engagements (ING-19); the next run tries again."""
+    digest: str = ""
+    """Fingerprint of what the extractor saw; another one means the session has changed."""
+    origin: Origin | None = None
+    corrected: tuple[str, ...] = ()
+    """``<engagement>.<field>`` a person set (ING-33)."""
+
+
+class Correction(msgspec.Struct, frozen=True):
+    """A field of an engagement as a person says it is (ING-33)."""
+
+    session_id: str
+    engagement_id: str
+    turn_range: tuple[int, int]
+    """Where the engagement was: it is found again by that, should its id be another one."""
+    field: str
+    value: str | tuple[str, ...] | tuple[int, int]

@@ -1,0 +1,71 @@
+"""What follows from the records: the compacted file, the databases' tags, the index page."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Collection
+
+from minutebook.archive.database import Broken, count_rows, open_database, rows_of
+from minutebook.archive.engagements import write_records
+from minutebook.archive.engagements_index import engagements_index
+from minutebook.archive.indexes import rounds_index
+from minutebook.archive.layout import Layout, SessionFolder
+from minutebook.archive.store import write_atomically, writing
+from minutebook.archive.tags import apply_tags
+from minutebook.errors import Locked
+from minutebook.model.engagement import SessionRecord
+
+_PATIENCE = 30.0  # seconds; an `append` of somebody else takes less
+
+
+def is_indexed(layout: Layout) -> bool:
+    """Whether the last run came to its end: the index is written last."""
+    try:
+        return layout.engagements_index.stat().st_mtime_ns >= layout.engagements.stat().st_mtime_ns
+    except OSError:
+        return not layout.engagements.exists()
+
+
+def index_engagements(
+    layout: Layout, records: dict[str, SessionRecord], changed: Collection[str]
+) -> None:
+    """Compact the records, tag the rounds of changed sessions, write the page."""
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            with writing(layout.lock, "ingest"):
+                write_records(layout, records.values())
+                _tag(layout, [records[id] for id in changed if id in records])
+                page = engagements_index(layout, records.values()).encode()
+                write_atomically(layout.engagements_index, page)
+                os.utime(layout.engagements_index)
+                return
+        except Locked:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.2)
+
+
+def _tag(layout: Layout, records: list[SessionRecord]) -> None:
+    """Put engagements into the databases; a broken one is made again by the next inscribe."""
+    ids = {record.session_id for record in records}
+    if not ids:
+        return
+    try:
+        with open_database(layout.database) as database:
+            apply_tags(layout, database, ids)
+    except Broken:
+        layout.database.unlink(missing_ok=True)
+    for record in records:
+        folder = SessionFolder(layout.folder(record.agent_id or "", record.session_id))
+        if (
+            not record.engagements
+            or not folder.database.exists()
+            or not count_rows(folder.database)
+        ):
+            continue
+        with open_database(folder.database) as database:
+            apply_tags(layout, database, {record.session_id})
+            rows = rows_of(database, record.session_id)
+        write_atomically(folder.index, rounds_index(record.session_id, rows))
