@@ -24,6 +24,11 @@ settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("ci")
 
+_PERSONAL = (
+    *("CLAUDE_CONFIG_DIR", "MINUTEBOOK_ARCHIVE", "NO_COLOR", "COLUMNS"),
+    *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"),
+    *("OPENAI_API_KEY", "OPENAI_BASE_URL"),
+)
 Record = dict[str, Any]
 ReadRecords = Callable[..., tuple[Session, FormatReport]]
 
@@ -51,7 +56,7 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("XDG_DATA_HOME", str(home / "data"))
     monkeypatch.setenv("TZ", "UTC")
-    for name in ("CLAUDE_CONFIG_DIR", "MINUTEBOOK_ARCHIVE", "NO_COLOR", "COLUMNS"):
+    for name in _PERSONAL:
         monkeypatch.delenv(name, raising=False)
     return home
 

@@ -22,8 +22,9 @@ def engagements_index(layout: Layout, records: Iterable[SessionRecord]) -> str:
     lines = ["# Engagements", ""]
     if days:
         span = [day for day in days if day != _UNDATED]
-        when = f", {min(span)} to {max(span)}" if span else ""
-        lines += [f"{count:,} engagements in {len(shown):,} sessions{when}, newest first.", ""]
+        when = f", {min(span)} to {max(span)}" if len(span) > 1 else f", {span[0]}" if span else ""
+        counts = f"{_plural(count, 'engagement')} in {_plural(len(shown), 'session')}"
+        lines += [f"{counts}{when}, newest first.", ""]
     for day, sessions in days.items():
         lines += [f"## {day}", ""]
         for record in sessions:
@@ -42,7 +43,7 @@ def _session(layout: Layout, record: SessionRecord) -> list[str]:
         _times(record.started, record.ended),
         record.project,
         record.git_branch,
-        f"{record.rounds} rounds",
+        _plural(record.rounds, "round"),
         record.model,
         f"`claude --resume {record.session_id}`" if record.source == "claude-code" else None,
     ]
@@ -87,6 +88,10 @@ def _rounds_link(layout: Layout, record: SessionRecord, text: str) -> str:
 
 def _file(record: SessionRecord) -> str:
     return file_name(record.session_id).replace("%", "%25")
+
+
+def _plural(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 def _is_plain(url: str) -> bool:

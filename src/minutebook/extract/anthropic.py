@@ -67,6 +67,11 @@ class AnthropicExtractor:
             )
         return self._client
 
+    def close(self) -> None:
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
     def forecast(self, material: Material) -> float | None:
         if self.price is None:
             return None

@@ -53,6 +53,9 @@ class ClaudeCliExtractor:
         self._program = found
         self._timeout = timeout
 
+    def close(self) -> None:
+        """Every call is a process of its own: there is nothing to let go of."""
+
     def forecast(self, material: Material) -> float | None:  # noqa: ARG002 - the protocol's
         return None  # it depends on the subscription
 
@@ -107,14 +110,14 @@ def _run(command: list[str], text: bytes, cwd: Path, timeout: float) -> tuple[in
         )
     except OSError as error:
         raise Refused(f"{command[0]} cannot be run: {error.strerror}") from None
-    try:
-        output, errors = process.communicate(text, timeout)
-    except subprocess.TimeoutExpired:
-        raise Failed(f"claude did not answer in {timeout:.0f} s", service=True) from None
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+    with process:
+        try:
+            output, errors = process.communicate(text, timeout)
+        except subprocess.TimeoutExpired:
+            raise Failed(f"claude did not answer in {timeout:.0f} s", service=True) from None
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
     return process.returncode, output, errors
 
 

@@ -54,6 +54,10 @@ class Extractor(Protocol):
         """What a call will probably cost, in dollars; None where nobody can know."""
         ...
 
+    def close(self) -> None:
+        """Let go of connections."""
+        ...
+
     def extract(self, material: Material) -> Extraction:
         """Raises `Failed` or `Refused`; may be called from several threads."""
         ...

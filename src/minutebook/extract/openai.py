@@ -72,6 +72,11 @@ class OpenAIExtractor:
             self._client = httpx2.Client(headers=headers, timeout=_TIMEOUT)
         return self._client
 
+    def close(self) -> None:
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
     def forecast(self, material: Material) -> float | None:  # noqa: ARG002 - the protocol's
         return None  # nobody knows what an endpoint charges
 

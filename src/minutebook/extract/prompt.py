@@ -57,9 +57,7 @@ def document(material: Material) -> str:
         "rounds": len(material.rounds),
     }
     known = "".join(f"{name}: {_one_line(value)}\n" for name, value in facts.items() if value)
-    # Nothing in the text can close the delimiter early.
-    text = material.skeleton.replace("</transcript", "<\\/transcript")
-    text = text.encode("utf-8", "replace").decode()
+    text = _inside(material.skeleton)
     return f"<facts>\n{known}</facts>\n\n<transcript>\n{text}</transcript>\n\n{_TASK}"
 
 
@@ -67,4 +65,10 @@ _TASK = "Give the engagements of this session."
 
 
 def _one_line(value: object) -> str:
-    return " ".join(str(value).encode("utf-8", "replace").decode().split())[:500]
+    return _inside(" ".join(str(value).split())[:500])
+
+
+def _inside(text: str) -> str:
+    """Text that can be sent, and cannot close its delimiter early."""
+    plain = text.encode("utf-8", "replace").decode()
+    return plain.replace("</transcript", "<\\/transcript").replace("</facts", "<\\/facts")

@@ -108,4 +108,4 @@ class Correction(msgspec.Struct, frozen=True):
     turn_range: tuple[int, int]
     """Where the engagement was: it is found again by that, should its id be another one."""
     field: str
-    value: str | tuple[str, ...] | tuple[int, int]
+    value: str | tuple[str | int, ...]

@@ -9,7 +9,6 @@ import msgspec
 from minutebook.archive.engagements import (
     add_correction,
     append_record,
-    read_corrections,
     read_records,
 )
 from minutebook.archive.layout import Layout
@@ -40,12 +39,11 @@ def correct(layout: Layout, session: str, engagement: str, setting: str) -> Enga
         chosen = _find_engagement(record, engagement)
         field, value = _parse(setting, record.rounds)
         correction = Correction(record.session_id, chosen.id, chosen.turn_range, field, value)
-        made = [*read_corrections(layout).get(record.session_id, ()), correction]
         rounds = _rounds(layout, record) if field == "turn_range" else ()
         after = corrected(record, [correction], rounds)
         names = {*record.corrected, *after.corrected}
         after = msgspec.structs.replace(after, corrected=tuple(sorted(names)))
-        add_correction(layout, made[-1])
+        add_correction(layout, correction)
         append_record(layout, after)
         records[record.session_id] = after
         index_engagements(layout, records, [record.session_id])
@@ -94,7 +92,7 @@ def _find_engagement(record: SessionRecord, name: str) -> Engagement:
     )
 
 
-def _parse(setting: str, rounds: int) -> tuple[str, str | tuple[str, ...] | tuple[int, int]]:
+def _parse(setting: str, rounds: int) -> tuple[str, str | tuple[str | int, ...]]:
     field, equals, text = setting.partition("=")
     field, text = field.strip(), " ".join(text.split())
     if not equals or field not in FIELDS:

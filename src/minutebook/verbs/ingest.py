@@ -9,6 +9,7 @@ one goes on where it stopped.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 
 import msgspec
 
@@ -115,7 +116,7 @@ def ingest(
     asking: Callable[[Asked], None] | None = None,
 ) -> IngestReport:
     """Ingest sessions: what is new or has changed, or everything `again`."""
-    with writing(layout.ingest_lock, "ingest"):
+    with writing(layout.ingest_lock, "ingest"), closing(extractor):
         records = read_records(layout)
         complete = is_indexed(layout)
         due = {

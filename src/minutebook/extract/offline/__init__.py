@@ -13,6 +13,9 @@ class OfflineExtractor:
     version = VERSION
     destination = None
 
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
     def forecast(self, material: Material) -> float | None:  # noqa: ARG002 - the protocol's
         return 0.0
 

@@ -1,0 +1,93 @@
+"""Replies of models: what is taken, and what is sent back with a reason (ING-19)."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from minutebook.extract.validation import BadReply, parse_reply
+from tests.extract.stub import good_reply
+
+
+def with_field(**fields: Any) -> dict[str, Any]:
+    reply: dict[str, Any] = good_reply((1, 3))
+    reply["engagements"][0] |= fields
+    return reply
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("I would rather not", "not JSON"),
+        ("", "not JSON"),
+        ("[]", "does not fit the schema"),
+        ("null", "does not fit the schema"),
+        ({**good_reply(), "engagements": []}, "has no engagements"),
+        ({**good_reply(), "more": 1}, "does not fit the schema"),
+        (with_field(method="wizardry"), "does not fit the schema: Invalid enum value 'wizardry'"),
+        (with_field(phase="done"), "does not fit the schema: Invalid enum value 'done'"),
+        (with_field(topic="  "), "has no topic"),
+        (with_field(topic=None), "does not fit the schema"),
+        (with_field(turn_range=[3, 1]), "ends before it begins"),
+        (with_field(turn_range=[0, 2]), "outside the rounds 1 to 6"),
+        (with_field(turn_range=[2, 7]), "outside the rounds 1 to 6"),
+        (with_field(turn_range=[]), "is not [first, last]"),
+        (with_field(turn_range=[1, 2, 3]), "is not [first, last]"),
+        (with_field(turn_range=["1", "2"]), "does not fit the schema"),
+        (with_field(turn_range=[1.5, 2]), "does not fit the schema"),
+        (good_reply((1, 4), (4, 6)), "overlap"),
+        (good_reply((1, 6), (2, 3)), "overlap"),
+    ],
+)
+def test_a_bad_reply_says_what_is_wrong(answer: Any, reason: str) -> None:
+    """ING-13, 14, 17, 19: every way a reply can be wrong has its own sentence."""
+    with pytest.raises(BadReply) as error:
+        parse_reply(answer, 6)
+    assert reason in str(error.value)
+
+
+def test_a_good_reply_in_any_wrapping() -> None:
+    """As text, as bytes, in a fence, as an object, ranges in any order."""
+    reply = good_reply((4, 6), (1, 3))
+    text = json.dumps(reply)
+    for answer in (reply, text, text.encode(), f"```json\n{text}\n```"):
+        parsed = parse_reply(answer, 6)
+        assert [part.turn_range for part in parsed.engagements] == [[1, 3], [4, 6]]
+
+
+def test_a_single_number_is_a_single_round() -> None:
+    """``[7]`` can only mean round 7."""
+    assert parse_reply(with_field(turn_range=[3]), 6).engagements[0].turn_range == [3, 3]
+
+
+def test_texts_are_lines_a_terminal_only_shows() -> None:
+    """ING-15: escape sequences, line breaks and text-direction tricks are gone; at most three
+    decisions are kept; other scripts stay as they are."""
+    parsed = parse_reply(
+        with_field(
+            topic="\x1b[31mred\x1b[0m\nline \u202eabc 修复登录",
+            key_decisions=["one", " ", "two\r\n", "three", "four"],
+            outcome="x" * 5000,
+        ),
+        6,
+    )
+    part = parsed.engagements[0]
+    assert part.topic == "[31mred [0m line abc 修复登录"
+    assert part.key_decisions == ["one", "two"]
+    assert len(part.outcome) == 2000
+
+
+@given(
+    st.recursive(
+        st.none() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
+    )
+)
+def test_any_json_is_either_a_reply_or_a_bad_one(answer: Any) -> None:
+    """Nothing a model answers raises anything but `BadReply`."""
+    with suppress(BadReply):
+        parse_reply(json.dumps(answer), 6)
