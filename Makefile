@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: run test lint types unit slow resume bench bench-archive wheel clean
 
 run: $(VENV)/.installed
-	@$(BIN)/minutebook
+	@$(BIN)/minutebook welcome
 
 test: lint types unit
 

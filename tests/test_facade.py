@@ -13,13 +13,17 @@ def test_the_public_names_are_these() -> None:
         [
             "Ambiguous",
             "BadArgument",
+            "Engagement",
             "MinutebookError",
             "NotFound",
             "Round",
             "Session",
             "SessionInfo",
+            "SessionRecord",
             "__version__",
+            "engagements",
             "find_transcripts",
+            "ingest",
             "read_session",
             "skeleton",
             "skim_session",
@@ -47,3 +51,11 @@ def test_a_session_can_be_read_from_python(examples: Path) -> None:
     ]
     assert list(minutebook.turn_pairs(session.info, session.rounds))
     assert minutebook.skeleton(session.rounds).text
+
+
+def test_sessions_can_be_ingested_from_python(examples: Path, tmp_path: Path) -> None:
+    """``ingest`` and ``engagements``, offline where there is no key."""
+    report = minutebook.ingest(examples, archive=tmp_path)
+    records = minutebook.engagements(tmp_path)
+    assert report.ingested == sum(bool(record.engagements) for record in records.values()) == 8
+    assert {record.extractor for record in records.values() if not record.ghost} == {"offline"}

@@ -12,23 +12,34 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from minutebook.api import find_transcripts, read_session, skim_session
+    from minutebook.api import (
+        engagements,
+        find_transcripts,
+        ingest,
+        read_session,
+        skim_session,
+    )
     from minutebook.derive.skeleton import skeleton
     from minutebook.derive.turn_pairs import turn_pairs
     from minutebook.errors import Ambiguous, BadArgument, MinutebookError, NotFound
     from minutebook.model import Round, Session, SessionInfo
+    from minutebook.model.engagement import Engagement, SessionRecord
 
     __version__: str
 
 _HOMES = {
     "Ambiguous": "minutebook.errors",
     "BadArgument": "minutebook.errors",
+    "Engagement": "minutebook.model.engagement",
     "MinutebookError": "minutebook.errors",
     "NotFound": "minutebook.errors",
     "Round": "minutebook.model",
     "Session": "minutebook.model",
     "SessionInfo": "minutebook.model",
+    "SessionRecord": "minutebook.model.engagement",
+    "engagements": "minutebook.api",
     "find_transcripts": "minutebook.api",
+    "ingest": "minutebook.api",
     "read_session": "minutebook.api",
     "skeleton": "minutebook.derive.skeleton",
     "skim_session": "minutebook.api",
@@ -38,13 +49,17 @@ _HOMES = {
 __all__ = [
     "Ambiguous",
     "BadArgument",
+    "Engagement",
     "MinutebookError",
     "NotFound",
     "Round",
     "Session",
     "SessionInfo",
+    "SessionRecord",
     "__version__",
+    "engagements",
     "find_transcripts",
+    "ingest",
     "read_session",
     "skeleton",
     "skim_session",

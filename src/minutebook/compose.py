@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from minutebook.archive.layout import Layout
 from minutebook.archive.roster import load_roster
 from minutebook.config import Settings
 from minutebook.errors import BadArgument
-from minutebook.extract.extractor import Extractor
-from minutebook.extract.offline import OfflineExtractor
-from minutebook.extract.pricing import Budget
-from minutebook.extract.secret import Secret, find_secret
 from minutebook.model import Roster
 from minutebook.sources.library import Library
+
+if TYPE_CHECKING:
+    from minutebook.extract.extractor import Extractor
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,15 @@ def choose_extractor(
 
     A `dry` one only forecasts: it needs no key, and ``auto`` says what Anthropic would cost.
     """
+    from minutebook.extract.pricing import Budget
+    from minutebook.extract.secret import Secret, find_secret
+
     budget = Budget(max_cost)
     key = find_secret("ANTHROPIC_API_KEY") if name in ("auto", "anthropic") and not dry else None
     key = Secret("") if dry else key
     if name == "offline" or (name == "auto" and key is None):
+        from minutebook.extract.offline import OfflineExtractor
+
         return OfflineExtractor()
     if name in ("auto", "anthropic"):
         if key is None:

@@ -67,7 +67,7 @@ def serve(answer: Callable[[dict[str, Any], int], Answer]) -> Iterator[Stub]:
         _stub = stub
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    server.daemon_threads = False  # closing waits for them: no thread outlives its test
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     stub.url = f"http://127.0.0.1:{server.server_address[1]}"
@@ -82,6 +82,7 @@ def serve(answer: Callable[[dict[str, Any], int], Answer]) -> Iterator[Stub]:
 class _Handler(BaseHTTPRequestHandler):
     _stub: Stub
     protocol_version = "HTTP/1.1"
+    timeout = 0.5  # seconds an idle connection is kept: closing waits for it
 
     def log_message(self, *_: object) -> None:
         pass

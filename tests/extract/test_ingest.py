@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -215,9 +216,11 @@ def test_killed_midway_asks_no_finished_session_again(
     for number in range(8):
         write_session(f"session-{number}", 3)
 
+    over = threading.Event()
+
     def slowly(_body: dict[str, Any], number: int) -> Any:
         if number > 4:
-            time.sleep(30)
+            over.wait(60)
         return good_reply((1, 3))
 
     env = {**os.environ, "ANTHROPIC_API_KEY": KEY}
@@ -234,6 +237,7 @@ def test_killed_midway_asks_no_finished_session_again(
             time.sleep(0.05)
         process.send_signal(signal.SIGKILL)
         process.wait()
+        over.set()
     finished = {id: record for id, record in read_records(layout).items() if record.engagements}
     assert 3 <= len(finished) <= 4
     with serve(lambda *_: good_reply((1, 2))) as stub:

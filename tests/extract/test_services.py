@@ -240,7 +240,7 @@ def test_a_killed_run_picks_its_batch_up_again(
         raise RuntimeError("killed")
 
     with monkeypatch.context() as patch, pytest.raises(RuntimeError):
-        patch.setattr("minutebook.verbs.ask.wait_for", killed)
+        patch.setattr("minutebook.verbs.ask_batch.wait_for", killed)
         batch_run(config, layout, stub)
     assert layout.batch.exists() and not read_records(layout)
     report = batch_run(config, layout, stub)
@@ -262,7 +262,7 @@ def test_a_session_that_changed_since_is_asked_again(
         raise RuntimeError("killed")
 
     with monkeypatch.context() as patch, pytest.raises(RuntimeError):
-        patch.setattr("minutebook.verbs.ask.wait_for", killed)
+        patch.setattr("minutebook.verbs.ask_batch.wait_for", killed)
         batch_run(config, layout, stub)
     write_session("alpha", 4)
     assert batch_run(config, layout, stub).ingested == 1

@@ -45,7 +45,8 @@ CREATE TRIGGER IF NOT EXISTS rounds_removed AFTER DELETE ON rounds BEGIN
   INSERT INTO rounds_fts(rounds_fts, rowid, session_id, round, user_preview, agent_preview)
   VALUES ('delete', old.rowid, old.session_id, old.round, old.user_preview, old.agent_preview);
 END;
-CREATE TRIGGER IF NOT EXISTS rounds_changed AFTER UPDATE ON rounds BEGIN
+CREATE TRIGGER IF NOT EXISTS rounds_changed
+AFTER UPDATE OF session_id, round, user_preview, agent_preview ON rounds BEGIN
   INSERT INTO rounds_fts(rounds_fts, rowid, session_id, round, user_preview, agent_preview)
   VALUES ('delete', old.rowid, old.session_id, old.round, old.user_preview, old.agent_preview);
   INSERT INTO rounds_fts(rowid, session_id, round, user_preview, agent_preview)

@@ -33,6 +33,10 @@ def read_records(layout: Layout) -> dict[str, SessionRecord]:
     return found
 
 
+Ranges = list[tuple[int, int, str]]
+"""First round, last round and id of engagements."""
+
+
 class _Range(msgspec.Struct):
     id: str
     turn_range: tuple[int, int]
@@ -43,8 +47,8 @@ class _Ranges(msgspec.Struct):
     engagements: tuple[_Range, ...] = ()
 
 
-def engagement_ranges(layout: Layout) -> dict[str, list[tuple[int, int, str]]]:
-    """First round, last round and id of the engagements of every session."""
+def engagement_ranges(layout: Layout) -> dict[str, Ranges]:
+    """The engagements of every session."""
     try:
         stat = layout.engagements.stat()
     except OSError:
@@ -53,7 +57,7 @@ def engagement_ranges(layout: Layout) -> dict[str, list[tuple[int, int, str]]]:
 
 
 @lru_cache(maxsize=1)
-def _ranges(path: Path, *_version: int) -> dict[str, list[tuple[int, int, str]]]:
+def _ranges(path: Path, *_version: int) -> dict[str, Ranges]:
     return {
         record.session_id: [(*part.turn_range, part.id) for part in record.engagements]
         for record in _decoded(path.read_bytes(), _Ranges)

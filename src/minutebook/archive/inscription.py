@@ -7,7 +7,6 @@ rounds are appended behind bytes that stay as they are (OPS-02 … OPS-08).
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -18,6 +17,7 @@ from minutebook.archive.database import (
     put_rows,
     rows_of,
 )
+from minutebook.archive.engagements import Ranges
 from minutebook.archive.header import Header, read_header, summary_line, write_header
 from minutebook.archive.indexes import rounds_index
 from minutebook.archive.layout import Layout, SessionFolder
@@ -101,17 +101,18 @@ def publish(
     subagents: list[Subagent],
     *,
     behind: int = 0,
+    engagements: Ranges | None = None,
 ) -> Published:
     """Inscribe a session, or append what is new to its inscription.
 
-    With `behind`, the rounds are those that follow so many in a document nobody has touched.
+    With `behind`, the rounds are those that follow so many in a document nobody has touched;
+    `engagements` are those of a new session, where somebody knows them already.
     """
     document = layout.document(header.agent_id, header.session_id)
-    folder = SessionFolder(layout.folder(header.agent_id, header.session_id))
     try:
         known = read_text(document)
     except FileNotFoundError:
-        return _publish_new(layout, header, rounds, subagents, document, folder)
+        return _publish_new(layout, header, rounds, subagents, engagements)
     return _append(layout, header, rounds, subagents, known, behind)
 
 
@@ -120,9 +121,10 @@ def _publish_new(
     header: Header,
     rounds: list[Round],
     subagents: list[Subagent],
-    document: Path,
-    folder: SessionFolder,
+    engagements: Ranges | None,
 ) -> Published:
+    document = layout.document(header.agent_id, header.session_id)
+    folder = SessionFolder(layout.folder(header.agent_id, header.session_id))
     media = MediaStore(folder.path.name)
     text = write_header(header) + write_body(rounds, media)
     rows = [_row(layout, folder, header, round) for round in rounds]
@@ -136,7 +138,8 @@ def _publish_new(
         _write_media(inside, media)
         with open_database(inside.database, scratch=True) as database:
             put_rows(database, rows)
-            apply_tags(layout, database, [header.session_id])
+            fresh = {header.session_id: engagements} if engagements else None
+            apply_tags(layout, database, [header.session_id], fresh)
             tagged = rows_of(database, header.session_id)
         write_new(inside.index, rounds_index(header.session_id, tagged))
     write_atomically(document, text.encode())

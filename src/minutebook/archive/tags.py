@@ -6,12 +6,12 @@ Round files never change, and databases can be thrown away; the tags are here.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 import msgspec
 
 from minutebook.archive.database import tag_rows
-from minutebook.archive.engagements import engagement_ranges
+from minutebook.archive.engagements import Ranges, engagement_ranges
 from minutebook.archive.layout import Layout
 from minutebook.archive.store import append_line, make_folder
 
@@ -32,13 +32,17 @@ def add_tag(layout: Layout, tag: Tag) -> None:
 
 
 def apply_tags(
-    layout: Layout, database: sqlite3.Connection, session_ids: Collection[str] | None = None
+    layout: Layout,
+    database: sqlite3.Connection,
+    session_ids: Collection[str] | None = None,
+    fresh: Mapping[str, Ranges] | None = None,
 ) -> None:
     """Put the engagements of some sessions, or of all, into a database.
 
-    What was ingested first, then what a person tagged: the person wins.
+    What was ingested first (`fresh` is what is not written down yet), then what a person
+    tagged: the person wins.
     """
-    for session_id, ranges in engagement_ranges(layout).items():
+    for session_id, ranges in {**engagement_ranges(layout), **(fresh or {})}.items():
         if session_ids is None or session_id in session_ids:
             tag_rows(database, session_id, 1, None, None)
             for first, last, engagement_id in ranges:

@@ -19,7 +19,7 @@ def command(into: str | None) -> None:
     folder = example_folder(expanded(into) if into else None)
     terminal.say(f"Example transcripts: {folder}")
     terminal.say()
-    print_overview(folder)
+    print_overview(folder, minutes=True)
 
 
 def example_folder(into: Path | None = None) -> Path:

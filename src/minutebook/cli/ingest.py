@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from minutebook.cli.bars import Bars
-from minutebook.cli.explain import print_explanations
 from minutebook.cli.ingest_report import print_forecast, print_report, print_survey
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import house_options, json_option
@@ -22,7 +21,6 @@ from minutebook.model.session import GHOST_THRESHOLD
 from minutebook.sources.base import Transcript
 from minutebook.verbs.find import find_session
 from minutebook.verbs.ingest import Forecast, IngestReport, ingest
-from minutebook.verbs.survey import survey
 
 _ASK_ABOVE = 1.0  # dollars
 
@@ -75,7 +73,7 @@ def command(
     yes: bool,
     **options: Any,
 ) -> None:
-    """Find out who did what, on which project, by which method, with what outcome.
+    """Find out what was worked on, decided and achieved, session by session.
 
     Reads each session once, inscribes it, and cuts it into engagements: engagements.jsonl
     and engagements-index.md in the archive. What is unchanged is not read again, and never
@@ -85,6 +83,8 @@ def command(
     house = open_house(settings(roots, archive))
     chosen = _chosen(house, session, since)
     if explain:
+        from minutebook.cli.explain import print_explanations
+
         print_explanations(house, chosen, as_json)
         return
     if options["batch"] and extractor in ("claude-cli", "openai", "offline"):
@@ -171,6 +171,8 @@ def _dry_run(
     options: dict[str, Any],
     as_json: bool,
 ) -> None:
+    from minutebook.verbs.survey import survey
+
     sessions = survey(
         house.layout,
         house.roster,

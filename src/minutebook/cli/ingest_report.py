@@ -101,7 +101,12 @@ def print_report(house: House, report: IngestReport) -> None:
     said = ", ".join(f"{count:,} {what}" for count, what in counts if count) or "nothing to do"
     terminal.say(f"{terminal.plural(report.sessions, 'session')}: {said}.")
     if report.ingested:
-        print_engagements(house, report)
+        by = f"by {report.forecast.extractor}"
+        if report.forecast.destination is None:
+            by = "offline: nothing left this machine"
+        terminal.say(f"{terminal.plural(report.engagements, 'engagement')} found, {by}.")
+        terminal.say()
+        print_engagements(house)
     if report.calls:
         usage = report.usage
         terminal.say(
@@ -111,20 +116,15 @@ def print_report(house: House, report: IngestReport) -> None:
     _print_problems(report)
 
 
-def print_engagements(house: House, report: IngestReport) -> None:
-    by = (
-        "offline, nothing left this machine"
-        if report.forecast.destination is None
-        else (f"by {report.forecast.extractor}")
-    )
-    terminal.say(f"{terminal.plural(report.engagements, 'engagement')} found, {by}.")
-    terminal.say()
+def print_engagements(house: House) -> None:
+    """The newest engagements, what there is of which method, and where to read on."""
     records = read_records(house.layout)
     print_newest(records.values())
     methods = Counter(e.method for record in records.values() for e in record.engagements)
     told = ", ".join(f"{count:,} {method}" for method, count in methods.most_common())
-    terminal.say()
-    terminal.say(f"In all: {told}.")
+    if told:
+        terminal.say()
+        terminal.say(f"In all: {terminal.one_line(told)}.")
     terminal.say(f"Read on: {house.layout.engagements_index}")
 
 

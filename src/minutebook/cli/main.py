@@ -29,6 +29,9 @@ VERBS = {
 }
 
 
+HIDDEN = frozenset({"welcome"})  # what `make run` calls
+
+
 class LazyGroup(click.Group):
     """A group whose commands live in modules of the same name."""
 
@@ -36,7 +39,7 @@ class LazyGroup(click.Group):
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
-        if name not in VERBS:
+        if name not in VERBS and name not in HIDDEN:
             return None
         command: click.Command = import_module(f"minutebook.cli.{name.replace('-', '_')}").command
         return command
@@ -48,7 +51,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in VERBS and not args[0].startswith("-"):
+        if args and args[0] not in {*VERBS, *HIDDEN} and not args[0].startswith("-"):
             from difflib import get_close_matches
 
             near = get_close_matches(args[0], VERBS, 1)

@@ -12,7 +12,7 @@ import click
 from minutebook.cli import terminal
 from minutebook.cli.doctor import examine
 from minutebook.cli.sessions import print_remarks, print_rows
-from minutebook.compose import open_house
+from minutebook.compose import House, open_house
 from minutebook.config import settings
 from minutebook.verbs.doctor import SOON_DAYS, Diagnosis
 from minutebook.verbs.sessions import SessionList, list_sessions
@@ -20,22 +20,29 @@ from minutebook.verbs.sessions import SessionList, list_sessions
 _NEWEST = 10
 
 
-def print_overview(root: Path | None = None) -> None:
-    """The newest sessions under a folder; the example sessions where there are none."""
-    house = open_house(settings([root] if root else []))
+def print_overview(root: Path | None = None, *, minutes: bool = False) -> None:
+    """The newest sessions under a folder; the example sessions where there are none.
+
+    With `minutes` they are ingested first, offline, and their engagements are shown.
+    """
+    archive = root / "archive" if root else None  # examples stay out of a person's own archive
+    house = open_house(settings([root] if root else [], archive))
     if root is None and not house.library.transcripts:
         from minutebook.cli.demo import example_folder
 
         folder = example_folder()
         terminal.say("No transcripts of Claude Code here, so these are example sessions.")
         terminal.say()
-        print_overview(folder)
+        print_overview(folder, minutes=minutes)
         return
     found = list_sessions(house.library, house.roster)
     if not found.rows and found.ghosts_hidden:
         found = list_sessions(house.library, house.roster, ghosts=True)
-    print_rows(found.rows[:_NEWEST])
-    print_remarks(found, shown=min(len(found.rows), _NEWEST))
+    if minutes and found.rows:
+        _print_minutes(house)
+    else:
+        print_rows(found.rows[:_NEWEST])
+        print_remarks(found, shown=min(len(found.rows), _NEWEST))
     if not found.rows:
         return
     terminal.say()
@@ -47,6 +54,23 @@ def print_overview(root: Path | None = None) -> None:
     terminal.say(f"  {_program()} show {found.rows[0].info.id[:8]}{place}")
     terminal.say(f"  {_program()} sessions --ghosts{place}")
     terminal.say(f"  {_program()} doctor{place}")
+    if minutes:
+        kept = f" --archive {archive}" if archive else ""
+        terminal.say(f"  {_program()} ingest --dry-run{place}{kept}    # what a model would cost")
+
+
+def _print_minutes(house: House) -> None:
+    """Write everything down, find the engagements without a model, and show the newest."""
+    from minutebook.cli.ingest import run_ingest
+    from minutebook.cli.ingest_report import print_engagements
+    from minutebook.compose import choose_extractor
+
+    run_ingest(house, house.library.transcripts, choose_extractor("offline"))
+    print_engagements(house)
+    terminal.say(
+        "Found by rules, offline: no key was needed, and nothing left this machine. "
+        "A model does it better (`ingest --help`)."
+    )
 
 
 def _print_findings(found: SessionList) -> None:

@@ -18,7 +18,7 @@ from minutebook.model import Notice, Round, Text, ToolCall
 PROMPT_CHARS = 4_000
 ANSWER_CHARS = 6_000
 
-_COMMAND_CHARS = 20_000
+_COMMAND_CHARS = 600  # what follows is a script or a text, not the command
 _RESULT_CHARS = 50_000
 
 _EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit", "apply_patch"})

@@ -17,8 +17,8 @@ from minutebook.model.engagement import MOST_DECISIONS
 
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*)\n\s*```\s*\Z", re.DOTALL)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
-_LONGEST_TOPIC = 200
-_LONGEST_TEXT = 2_000
+LONGEST_TOPIC = 200
+LONGEST_TEXT = 2_000
 
 
 class BadReply(Exception):
@@ -48,7 +48,7 @@ def parse_reply(answer: str | bytes | dict[str, Any], rounds: int) -> Reply:
         if after.turn_range[0] <= before.turn_range[1]:
             raise BadReply(f"the ranges {before.turn_range} and {after.turn_range} overlap")
     return Reply(
-        _text(reply.session_summary, _LONGEST_TEXT),
+        one_line(reply.session_summary),
         _optional(reply.agent_name),
         _optional(reply.agent_role),
         engagements,
@@ -56,20 +56,20 @@ def parse_reply(answer: str | bytes | dict[str, Any], rounds: int) -> Reply:
 
 
 def _checked(engagement: ReplyEngagement, rounds: int) -> ReplyEngagement:
-    topic = _text(engagement.topic, _LONGEST_TOPIC)
+    topic = one_line(engagement.topic, LONGEST_TOPIC)
     if not topic:
         raise BadReply("an engagement has no topic")
     return ReplyEngagement(
         topic=topic,
-        project=_text(engagement.project, _LONGEST_TOPIC),
+        project=one_line(engagement.project, LONGEST_TOPIC),
         method=engagement.method,
         phase=engagement.phase,
         key_decisions=[
             text
             for decision in engagement.key_decisions[:MOST_DECISIONS]
-            if (text := _text(decision, _LONGEST_TEXT))
+            if (text := one_line(decision))
         ],
-        outcome=_text(engagement.outcome, _LONGEST_TEXT),
+        outcome=one_line(engagement.outcome),
         turn_range=_range(engagement.turn_range, rounds),
     )
 
@@ -85,11 +85,11 @@ def _range(given: list[int], rounds: int) -> list[int]:
     return [first, last]
 
 
-def _text(text: str, limit: int) -> str:
+def one_line(text: str, limit: int = LONGEST_TEXT) -> str:
     """One clean line: what a terminal or a page would obey is gone."""
     line = " ".join(_CONTROL.sub(" ", text).split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
 def _optional(text: str | None) -> str | None:
-    return (_text(text, _LONGEST_TOPIC) or None) if text else None
+    return (one_line(text, LONGEST_TOPIC) or None) if text else None

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Collection
 
-from minutebook.archive.database import Broken, count_rows, open_database, rows_of
+from minutebook.archive.database import Broken, open_database, rows_of
 from minutebook.archive.engagements import write_records
 from minutebook.archive.engagements_index import engagements_index
 from minutebook.archive.indexes import rounds_index
@@ -28,15 +28,22 @@ def is_indexed(layout: Layout) -> bool:
 
 
 def index_engagements(
-    layout: Layout, records: dict[str, SessionRecord], changed: Collection[str]
+    layout: Layout,
+    records: dict[str, SessionRecord],
+    changed: Collection[str],
+    tagged: Collection[str] = (),
 ) -> None:
-    """Compact the records, tag the rounds of changed sessions, write the page."""
+    """Compact the records, tag the rounds of changed sessions, write the page.
+
+    Sessions that are `tagged` have their engagements in their own database already.
+    """
     deadline = time.monotonic() + _PATIENCE
     while True:
         try:
             with writing(layout.lock, "ingest"):
                 write_records(layout, records.values())
-                _tag(layout, [records[id] for id in changed if id in records])
+                _tag(layout, set(changed))
+                _tag_sessions(layout, [records[id] for id in changed if id not in tagged])
                 page = engagements_index(layout, records.values()).encode()
                 write_atomically(layout.engagements_index, page)
                 os.utime(layout.engagements_index)
@@ -47,9 +54,8 @@ def index_engagements(
             time.sleep(0.2)
 
 
-def _tag(layout: Layout, records: list[SessionRecord]) -> None:
-    """Put engagements into the databases; a broken one is made again by the next inscribe."""
-    ids = {record.session_id for record in records}
+def _tag(layout: Layout, ids: set[str]) -> None:
+    """Engagements in the cross-session database; a broken one is made again by an inscribe."""
     if not ids:
         return
     try:
@@ -57,15 +63,19 @@ def _tag(layout: Layout, records: list[SessionRecord]) -> None:
             apply_tags(layout, database, ids)
     except Broken:
         layout.database.unlink(missing_ok=True)
+
+
+def _tag_sessions(layout: Layout, records: list[SessionRecord]) -> None:
+    """Engagements in the sessions' own databases and index files."""
     for record in records:
         folder = SessionFolder(layout.folder(record.agent_id or "", record.session_id))
-        if (
-            not record.engagements
-            or not folder.database.exists()
-            or not count_rows(folder.database)
-        ):
+        if not record.engagements or not folder.database.exists():
             continue
-        with open_database(folder.database) as database:
-            apply_tags(layout, database, {record.session_id})
-            rows = rows_of(database, record.session_id)
-        write_atomically(folder.index, rounds_index(record.session_id, rows))
+        try:
+            with open_database(folder.database) as database:
+                apply_tags(layout, database, {record.session_id})
+                rows = rows_of(database, record.session_id)
+        except Broken:
+            folder.database.unlink(missing_ok=True)
+        else:
+            write_atomically(folder.index, rounds_index(record.session_id, rows))

@@ -13,10 +13,14 @@ from contextlib import closing
 
 import msgspec
 
-from minutebook.archive.engagements import append_record, read_corrections, read_records
+from minutebook.archive.engagements import (
+    Ranges,
+    append_record,
+    read_corrections,
+    read_records,
+)
 from minutebook.archive.layout import Layout
 from minutebook.archive.store import writing
-from minutebook.derive.activity import Activity
 from minutebook.derive.identity import Identity
 from minutebook.extract.corrections import corrected
 from minutebook.extract.extractor import Extraction, Extractor, Failed
@@ -26,7 +30,7 @@ from minutebook.model import Roster, Round, SessionInfo, Usage
 from minutebook.model.engagement import Origin, SessionRecord
 from minutebook.model.session import GHOST_THRESHOLD
 from minutebook.sources.base import Transcript
-from minutebook.verbs.ask import Asked, ask_all, ask_batch
+from minutebook.verbs.ask import Asked, ask_all
 from minutebook.verbs.index_engagements import index_engagements, is_indexed
 from minutebook.verbs.inscribe import InscribeReport, inscribe
 
@@ -71,33 +75,65 @@ class IngestReport(msgspec.Struct, frozen=True, kw_only=True):
 class Seen(msgspec.Struct, frozen=True):
     """A session as the reading process hands it over."""
 
-    material: Material
-    extraction: Extraction | None = None
+    record: SessionRecord
+    """Complete for a ghost and where rules extracted; else what is known without a model."""
+    material: Material | None = None
+    """What a model is to be asked about."""
     failure: str | None = None
 
 
 class _Reader:
     """Sees sessions while they are inscribed; offline, it extracts on the spot."""
 
-    def __init__(self, due: set[str], extractor: Extractor, ghosts_below: int) -> None:
-        self._due, self._extractor, self._ghosts_below = due, extractor, ghosts_below
-        self.seen: dict[str, tuple[Transcript, str, Seen]] = {}
+    def __init__(
+        self,
+        layout: Layout,
+        records: dict[str, SessionRecord],
+        due: set[str],
+        extractor: Extractor,
+        ghosts_below: int,
+    ) -> None:
+        self._records, self._due, self._extractor = records, due, extractor
+        self._ghosts_below = ghosts_below
+        self.corrections = read_corrections(layout)
+        self.seen: dict[str, Seen] = {}
 
     def wants(self, transcript: Transcript) -> bool:
         return transcript.session_id in self._due
 
-    def see(self, info: SessionInfo, identity: Identity, rounds: Sequence[Round]) -> Seen:
+    def see(
+        self,
+        transcript: Transcript,
+        agent_id: str,
+        info: SessionInfo,
+        identity: Identity,
+        rounds: Sequence[Round],
+    ) -> tuple[Seen, Ranges]:
         material = material_of(info, identity, rounds)
-        if self._extractor.destination is not None or info.is_ghost(self._ghosts_below):
-            return Seen(_light(material))
+        origin = Origin(str(transcript.path), transcript.size, transcript.mtime)
+        base = base_record(material, origin, agent_id)
+        if info.is_ghost(self._ghosts_below):
+            return Seen(msgspec.structs.replace(base, ghost=True)), []
+        if self._extractor.destination is not None:
+            return Seen(base, _light(material)), []
         try:
             extraction = self._extractor.extract(material)
         except Failed as error:
-            return Seen(_light(material), failure=str(error))
-        return Seen(_light(msgspec.structs.replace(material, skeleton="")), extraction)
+            return Seen(base, failure=str(error)), []
+        record = self.completed(base, material, extraction)
+        return Seen(record), [(*e.turn_range, e.id) for e in record.engagements]
 
-    def hear(self, transcript: Transcript, agent_id: str, seen: Seen) -> None:
-        self.seen[transcript.session_id] = (transcript, agent_id, seen)
+    def hear(self, transcript: Transcript, seen: Seen) -> None:
+        self.seen[transcript.session_id] = seen
+
+    def completed(
+        self, base: SessionRecord, material: Material, extraction: Extraction
+    ) -> SessionRecord:
+        """A record with its engagements, and with what a person said of them."""
+        known = self._records.get(base.session_id)
+        record = extracted_record(base, material, extraction, self._extractor, known)
+        made = self.corrections.get(base.session_id)
+        return corrected(record, made, material.rounds) if made else record
 
 
 def ingest(
@@ -124,20 +160,20 @@ def ingest(
             for t in transcripts
             if again or is_due(t, records.get(t.session_id), extractor, skip_existing, ghosts_below)
         }
-        reader = _Reader(due, extractor, ghosts_below)
+        reader = _Reader(layout, records, due, extractor, ghosts_below)
         inscribed = inscribe(layout, roster, transcripts, progress=reading, witness=reader)
-        run = _Run(layout, records, extractor, reader)
-        pending = run.sort_out(again, ghosts_below)
+        run = _Run(layout, records, reader)
+        pending = run.sort_out(again, extractor)
         forecast = _forecast(extractor, pending)
         asked = Asked(total=len(pending))
         if pending and (confirm is None or confirm(forecast)):
-            ask = ask_batch if batch else ask_all
-            ask(layout, extractor, pending, run.take, asked, concurrency, asking)
+            _ask(layout, extractor, pending, run, asked, batch, concurrency, asking)
         elif pending:
             asked.stopped = "not confirmed"
         if run.changed or not complete:
-            # A run that was killed left records behind that nobody indexed.
-            index_engagements(layout, records, run.changed if complete else records)
+            # What a killed run left behind was never indexed.
+            stale = run.changed if complete else set(records)
+            index_engagements(layout, records, stale, run.tagged(inscribed))
         return IngestReport(
             sessions=len({t.session_id for t in transcripts}),
             ingested=run.ingested,
@@ -156,6 +192,24 @@ def ingest(
             inscribed=inscribed,
             forecast=forecast,
         )
+
+
+def _ask(
+    layout: Layout,
+    extractor: Extractor,
+    pending: Sequence[Material],
+    run: _Run,
+    asked: Asked,
+    batch: bool,
+    concurrency: int,
+    asking: Callable[[Asked], None] | None,
+) -> None:
+    if batch:
+        from minutebook.verbs.ask_batch import ask_batch
+
+        ask_batch(layout, extractor, pending, run.take, asked, asking)
+    else:
+        ask_all(extractor, pending, run.take, asked, concurrency, asking)
 
 
 def is_due(
@@ -190,86 +244,76 @@ def is_outdated(record: SessionRecord, extractor: Extractor) -> bool:
 class _Run:
     """The records of one run, each written down as soon as it is known."""
 
-    def __init__(
-        self,
-        layout: Layout,
-        records: dict[str, SessionRecord],
-        extractor: Extractor,
-        reader: _Reader,
-    ) -> None:
-        self._layout, self._records, self._extractor = layout, records, extractor
-        self._seen = reader.seen
-        self._corrections = read_corrections(layout)
+    def __init__(self, layout: Layout, records: dict[str, SessionRecord], reader: _Reader) -> None:
+        self._layout, self._records, self._reader = layout, records, reader
         self.changed: set[str] = set()
         self.failures: list[Failure] = []
         self.ghosts = self.ingested = 0
 
-    def sort_out(self, again: bool, ghosts_below: int) -> list[Material]:
+    def sort_out(self, again: bool, extractor: Extractor) -> list[Material]:
         """Record what needs no call; what is left are the sessions to ask about."""
         pending = []
-        for session_id, (_, _, seen) in self._seen.items():
+        for session_id, seen in self._reader.seen.items():
             known = self._records.get(session_id)
-            if seen.material.info.is_ghost(ghosts_below):
-                self.ghosts += 1
-                self._write(msgspec.structs.replace(self._base(session_id), ghost=True))
-            elif seen.extraction is not None:
-                self.take(seen.material, seen.extraction)
-            elif seen.failure is not None:
-                self.take(seen.material, Failed(seen.failure))
-            elif known is not None and not again and self._is_the_same(known, seen.material):
-                self._write(self._refreshed(session_id, known))
+            if seen.failure is not None:
+                self._fail(seen.record, seen.failure)
+            elif seen.material is None:
+                self.ghosts += seen.record.ghost
+                self.ingested += not seen.record.ghost
+                self._write(seen.record)
+            elif known is not None and not again and _is_the_same(known, seen.record, extractor):
+                self._write(_refreshed(seen.record, known))
             else:
                 pending.append(seen.material)
         return pending
 
+    def tagged(self, inscribed: InscribeReport) -> set[str]:
+        """Sessions that were inscribed with their engagements, because rules found them."""
+        new = {s.transcript.session_id for s in inscribed.sessions if s.outcome == "new"}
+        return {id for id in new if id in self._reader.seen and not self._reader.seen[id].material}
+
     def take(self, material: Material, result: Extraction | Failed) -> None:
         """Write down what came of a session."""
-        session_id = material.info.id
-        base, known = self._base(session_id), self._records.get(session_id)
+        base = self._reader.seen[material.info.id].record
         if isinstance(result, Failed):
-            self.failures.append(Failure(session_id, str(result)))
-            # What was known before is worth more than nothing; its digest makes it be retried.
-            kept = known if known is not None and known.engagements else base
-            self._write(msgspec.structs.replace(kept, failure=str(result)))
-            return
-        self.ingested += 1
-        record = extracted_record(base, material, result, self._extractor, known)
-        self._write(self._with_corrections(record, material.rounds))
+            self._fail(base, str(result))
+        else:
+            self.ingested += 1
+            self._write(self._reader.completed(base, material, result))
 
-    def _is_the_same(self, known: SessionRecord, material: Material) -> bool:
-        """Only the file was touched: nothing an extractor sees has changed."""
-        return (
-            known.digest == material.digest
-            and bool(known.engagements)
-            and known.failure is None
-            and not is_outdated(known, self._extractor)
-        )
-
-    def _refreshed(self, session_id: str, known: SessionRecord) -> SessionRecord:
-        """A record with what the transcript says now, and the engagements it had."""
-        base = self._base(session_id)
-        kept = {
-            name: getattr(known, name)
-            for name in (
-                *("session_summary", "engagements", "extractor", "extractor_model", "usage"),
-                *("prompt_version", "cost_usd", "agent_name_guess", "corrected"),
-            )
-        }
-        return msgspec.structs.replace(base, **kept)
-
-    def _base(self, session_id: str) -> SessionRecord:
-        transcript, agent_id, seen = self._seen[session_id]
-        origin = Origin(str(transcript.path), transcript.size, transcript.mtime)
-        return base_record(seen.material, origin, agent_id or None)
-
-    def _with_corrections(self, record: SessionRecord, rounds: Sequence[Activity]) -> SessionRecord:
-        made = self._corrections.get(record.session_id)
-        return corrected(record, made, rounds) if made else record
+    def _fail(self, base: SessionRecord, reason: str) -> None:
+        self.failures.append(Failure(base.session_id, reason))
+        # What was known before is worth more than nothing; its failure makes it be retried.
+        known = self._records.get(base.session_id)
+        kept = known if known is not None and known.engagements else base
+        self._write(msgspec.structs.replace(kept, failure=reason))
 
     def _write(self, record: SessionRecord) -> None:
         append_record(self._layout, record)
         self._records[record.session_id] = record
         self.changed.add(record.session_id)
+
+
+def _is_the_same(known: SessionRecord, now: SessionRecord, extractor: Extractor) -> bool:
+    """Only the file was touched: nothing an extractor sees has changed."""
+    return (
+        known.digest == now.digest
+        and bool(known.engagements)
+        and known.failure is None
+        and not is_outdated(known, extractor)
+    )
+
+
+_EXTRACTED = (
+    *("session_summary", "engagements", "extractor", "extractor_model", "prompt_version"),
+    *("usage", "cost_usd", "agent_name_guess", "corrected"),
+)
+
+
+def _refreshed(now: SessionRecord, known: SessionRecord) -> SessionRecord:
+    """What the transcript says now, with the engagements there were."""
+    kept = {name: getattr(known, name) for name in _EXTRACTED}
+    return msgspec.structs.replace(now, **kept)
 
 
 def _forecast(extractor: Extractor, pending: Sequence[Material]) -> Forecast:

@@ -12,6 +12,7 @@ import msgspec
 from minutebook.archive.blocks import Malformed
 from minutebook.archive.checkpoints import checkpoint_of, keep_checkpoint
 from minutebook.archive.database import Broken, count_rows, open_database, put_rows
+from minutebook.archive.engagements import Ranges
 from minutebook.archive.indexes import write_indexes
 from minutebook.archive.inscription import Published, header_of, publish
 from minutebook.archive.layout import Layout, agent_id_of
@@ -64,11 +65,21 @@ class Witness(Protocol):
         """Whether a session is to be read even where its inscription is current."""
         ...
 
-    def see(self, info: SessionInfo, identity: Identity, rounds: Sequence[Round]) -> Any:
-        """Look at a whole session, in the process that reads it; what is returned travels."""
+    def see(
+        self,
+        transcript: Transcript,
+        agent_id: str,
+        info: SessionInfo,
+        identity: Identity,
+        rounds: Sequence[Round],
+    ) -> tuple[Any, Ranges]:
+        """Look at a whole session, in the process that reads it.
+
+        Returns what travels back to `hear`, and the engagements that were found.
+        """
         ...
 
-    def hear(self, transcript: Transcript, agent_id: str, seen: Any) -> None:
+    def hear(self, transcript: Transcript, seen: Any) -> None:
         """Get what `see` returned, in this process."""
         ...
 
@@ -82,7 +93,6 @@ class _Done(msgspec.Struct, frozen=True):
     beside: str = ""
     problem: str | None = None
     foreign: str | None = None
-    agent_id: str = ""
     seen: Any = None
 
 
@@ -119,7 +129,8 @@ def inscribe(
 
         def work(transcript: Transcript) -> _Done:
             entry = ledger.sessions.get(transcript.session_id)
-            return _inscribe_one(layout, roster, transcript, entry, ended, witness)
+            watching = witness if witness is not None and witness.wants(transcript) else None
+            return _inscribe_one(layout, roster, transcript, entry, ended, watching)
 
         done: dict[Path, Inscribed] = {}
         rows: list[RoundRow] = []
@@ -134,7 +145,7 @@ def inscribe(
             elif result.foreign is not None:
                 ledger.unusable[str(transcript.path)] = (transcript.size, transcript.mtime)
             if witness is not None and result.seen is not None:
-                witness.hear(transcript, result.agent_id, result.seen)
+                witness.hear(transcript, result.seen)
         _index(layout, ledger, rows, changed=bool(stale))
         return InscribeReport([_said(ledger, t, done, doubles) for t in transcripts])
 
@@ -198,7 +209,7 @@ def _inscribe_one(
     ended: bool,
     witness: Witness | None,
 ) -> _Done:
-    seen, agent_id = None, ""
+    seen, engagements = None, None
     document = layout.document(entry.agent_id, transcript.session_id) if entry else None
     try:
         head = fingerprint(transcript.path, transcript.size)
@@ -216,25 +227,26 @@ def _inscribe_one(
         identity = identify(info, roster)
         agent_id = entry.agent_id if entry is not None else agent_id_of(identity.role)
         if witness is not None:
-            seen = witness.see(info, identity, rounds)
+            seen, engagements = witness.see(transcript, agent_id, info, identity, rounds)
         live = not ended and (is_live(transcript) or _awaits_a_tool(transcript, rounds))
         published = rounds[: reading.closed - behind] if live else rounds
         waiting = len(rounds) - len(published)
         if not published and not behind:
-            return _Done(waiting=waiting, agent_id=agent_id, seen=seen)
+            return _Done(waiting=waiting, seen=seen)
         document = layout.document(agent_id, transcript.session_id)
         header = header_of(info, identity, published, agent_id, str(transcript.path))
-        result = publish(layout, header, published, list(reading.subagents()), behind=behind)
+        agents = list(reading.subagents())
+        result = publish(layout, header, published, agents, behind=behind, engagements=engagements)
         in_step = waiting and not result.strange and result.rounds == behind + len(published)
         keep_checkpoint(layout, result, reading.checkpoint if in_step else None)
-        return _Done(result, waiting, head, beside, agent_id=agent_id, seen=seen)
+        return _Done(result, waiting, head, beside, seen=seen)
     except OSError as error:
         problem = f"{error.filename or transcript.path}: {reason_of(error)}"
     except (Broken, Conflict) as error:
         problem = str(error)
     except Malformed as error:
         problem = f"{document}: {error}"
-    return _Done(problem=problem, agent_id=agent_id, seen=seen)
+    return _Done(problem=problem, seen=seen)
 
 
 def _reading(layout: Layout, transcript: Transcript, entry: Entry | None) -> tuple[Reading, int]:

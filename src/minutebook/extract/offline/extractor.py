@@ -12,6 +12,7 @@ from minutebook.extract.offline.methods import method_of
 from minutebook.extract.offline.topics import topic_of
 from minutebook.extract.offline.words import Vocabulary
 from minutebook.extract.reply import Reply, ReplyEngagement
+from minutebook.extract.validation import one_line
 
 VERSION = "offline-1"
 """Changes with every change of the rules, so that records tell which ones made them."""
@@ -52,8 +53,8 @@ def extract_offline(
                 project=next((r.cwd for r in part if r.cwd), None) or project,
                 method=method,
                 phase=phase,
-                key_decisions=list(decisions_of(part)),
-                outcome=outcome_of(part),
+                key_decisions=[one_line(decision) for decision in decisions_of(part)],
+                outcome=one_line(outcome_of(part)),
                 turn_range=[part[0].number, part[-1].number],
             )
         )
@@ -68,7 +69,8 @@ def extract_offline(
                 because,
             )
         )
-    return Reply(_summary(title, engagements), None, None, engagements), explanations
+    summary = one_line(_summary(title, engagements))
+    return Reply(summary, None, None, engagements), explanations
 
 
 def _ranges(cuts: list[Candidate], length: int) -> Iterator[tuple[int, int, Candidate | None]]:

@@ -18,6 +18,7 @@ from minutebook.model.engagement import METHODS, Method
 
 _LATER = 1.4  # all later requests together, against 1 for the opening one
 _HEAD, _TAIL = 400, 200
+_CLOSING = 800
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 
 # Words of requests. One hit a method and request: ten times "fix" is one wish.
@@ -220,7 +221,7 @@ def _look_back(ballot: _Ballot, round: Activity, share: float) -> None:
             if cue.search(subject):
                 ballot.vote(method, weight * share, f"commit '{commit.subject}'")
                 break
-    closing = round.answer[:1500].lower()
+    closing = round.answer[:_CLOSING].lower()
     for method, weight, cue in _CLOSING_CUES:
         if match := cue.search(closing):
             ballot.vote(method, weight * share, f"'{match[0]}' answered in round {round.number}")

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 
 from minutebook.derive.activity import Activity
-from minutebook.extract.offline.words import content_words
 
 _REPLY = re.compile(
     r"^(?:y|yes|yeah|yep|ok|okay|sure|no|nah|nope|right|correct|continue|go on|go ahead|go for it"
@@ -69,7 +68,7 @@ def _pieces(text: str, split: re.Pattern[str]) -> list[str]:
     typed = _URL.sub(_last_part, _LINK.sub(r"\1", _FENCED.sub("\n", text)))
     kept = [line for line in typed.split("\n") if not _PASTED.match(line)]
     found = (" ".join(piece.split()) for piece in split.split("\n".join(kept)))
-    return [piece for piece in found if len(content_words(piece)) >= 2]
+    return [piece for piece in found if len(piece) > 7 and " " in piece]
 
 
 def _last_part(url: re.Match[str]) -> str:

@@ -20,6 +20,7 @@ from minutebook.extract.offline.requests import (
     plainly,
 )
 from minutebook.extract.offline.words import Vocabulary, content_words
+from minutebook.extract.validation import LONGEST_TOPIC, one_line
 
 _CONVENTIONAL = re.compile(r"^(?P<kind>[a-z]+)(?:\((?P<scope>[^)]*)\))?!?:\s*")
 _TELLING = 40  # words that stand for a range
@@ -46,9 +47,10 @@ def topic_of(
                 weight *= 0.7
             worth[heading] = max(weight, worth.get(heading, 0.0))
     ranked = sorted(worth, key=lambda heading: -worth[heading])
-    if not ranked:
-        return plainly(next((r.prompt for r in rounds[start:end] if r.prompt), "")) or _NOTHING
-    return _completed(ranked)
+    if ranked:
+        return one_line(_completed(ranked), LONGEST_TOPIC)
+    asked = next((round.prompt for round in rounds[start:end] if round.prompt), "")
+    return one_line(plainly(asked), LONGEST_TOPIC) or _NOTHING
 
 
 def _completed(ranked: list[str]) -> str:

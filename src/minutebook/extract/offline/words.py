@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from minutebook.derive.activity import Activity
 
 _WORD = re.compile(r"[^\W\d_][\w]{2,39}")
-_ANSWER_CHARS = 2_000
+_ANSWER_CHARS = 1_200
+_MOST_WORDS = 80  # a round: the rest repeats or decorates
 _PROMPT_WEIGHT = 2  # what was asked tells the subject better than how it was answered
 
 STOP_WORDS = frozenset(
@@ -45,7 +46,14 @@ class Vocabulary:
                 bag[word] += _PROMPT_WEIGHT * count
             self._bags.append(bag)
             spread.update(bag.keys())
-        self._rarity = {word: math.log(1 + len(rounds) / n) for word, n in spread.items()}
+        rarity = {word: math.log(1 + len(rounds) / n) for word, n in spread.items()}
+        self._weighed = [
+            {
+                word: (1 + math.log(count)) * rarity[word]
+                for word, count in bag.most_common(_MOST_WORDS)
+            }
+            for bag in self._bags
+        ]
 
     def seen(self, first: int, last: int) -> set[str]:
         """Words of rounds `first` up to (not with) `last`, by position."""
@@ -64,9 +72,9 @@ class Vocabulary:
 
     def _weights(self, first: int, last: int) -> dict[str, float]:
         total: dict[str, float] = {}
-        for bag in self._bags[max(0, first) : last]:
-            for word, count in bag.items():
-                total[word] = total.get(word, 0.0) + (1 + math.log(count)) * self._rarity[word]
+        for bag in self._weighed[max(0, first) : last]:
+            for word, weight in bag.items():
+                total[word] = total.get(word, 0.0) + weight
         return total
 
 

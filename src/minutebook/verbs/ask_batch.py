@@ -1,0 +1,69 @@
+"""Asking by one batch: half the price, and a run that is killed is picked up by the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from minutebook.archive.layout import Layout
+from minutebook.archive.store import write_atomically
+from minutebook.errors import BadArgument
+from minutebook.extract.anthropic import AnthropicExtractor
+from minutebook.extract.batches import PendingBatch, results, send, wait_for
+from minutebook.extract.extractor import Extractor, Failed, Refused
+from minutebook.extract.material import Material
+from minutebook.extract.pricing import OverBudget
+from minutebook.verbs.ask import Asked, Take
+
+
+def ask_batch(
+    layout: Layout,
+    extractor: Extractor,
+    pending: Sequence[Material],
+    take: Take,
+    asked: Asked,
+    progress: Callable[[Asked], None] | None,
+) -> None:
+    """All sessions in one batch; a batch that was sent by an earlier run is picked up first."""
+    if not isinstance(extractor, AnthropicExtractor):
+        raise BadArgument("Only the anthropic extractor has batches: leave --batch out.")
+    waiting = {material.info.id: material for material in pending}
+
+    def on_the_way(done: int, total: int) -> None:
+        asked.done, asked.total = done, max(total, asked.total)
+        if progress is not None:
+            progress(asked)
+
+    try:
+        while waiting:
+            batch = _sent_before(layout)
+            if batch is None:
+                batch = send(extractor, list(waiting.values()))
+                write_atomically(layout.batch, msgspec.json.encode(batch))
+            wait_for(extractor, batch, on_the_way)
+            asked.done = len(pending) - len(waiting)
+            for session_id, result in results(extractor, batch, waiting):
+                take(waiting.pop(session_id), result)
+                asked.count(result)
+            layout.batch.unlink(missing_ok=True)
+            unanswered = [id for id in batch.digests if id in waiting]
+            if unanswered and all(waiting[id].digest == batch.digests[id] for id in unanswered):
+                asked.stopped = "the batch has no answer for some sessions"
+                return
+    except Refused as error:
+        asked.stopped = str(error)
+    except Failed as error:
+        asked.stopped = str(error)
+    except OverBudget:
+        asked.stopped = "the limit of --max-cost is reached"
+    except KeyboardInterrupt:
+        asked.interrupted, asked.stopped = True, "interrupted"
+
+
+def _sent_before(layout: Layout) -> PendingBatch | None:
+    """A batch an earlier run sent and did not see the end of."""
+    try:
+        return msgspec.json.decode(layout.batch.read_bytes(), type=PendingBatch)
+    except (OSError, msgspec.DecodeError):
+        return None

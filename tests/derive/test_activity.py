@@ -1,0 +1,68 @@
+"""What was done in a round, from its calls and their results."""
+
+from __future__ import annotations
+
+from minutebook.derive.activity import ANSWER_CHARS, Commit, activity
+from tests.conftest import ReadRecords, assistant, tool_result, tool_use, user
+
+
+def test_files_commits_and_requests_are_found(read_records: ReadRecords) -> None:
+    """Edited files, commits as git reports them, pull requests the session itself opened."""
+    url = "https://github.com/mara/orchard/pull/12"
+    session, _ = read_records(
+        user("Fix the redirect, commit and open a PR"),
+        assistant(
+            tool_use("t1", "Edit", file_path="/o/a.py", old_string="x", new_string="y"),
+            tool_use("t2", "Edit", file_path="/o/a.py", old_string="y", new_string="z"),
+            tool_use("t3", command="pytest -q"),
+            tool_use("t4", command="git commit -am fix"),
+            tool_use("t5", command="gh pr create --fill"),
+            tool_use("t6", command="gh pr view 99"),
+        ),
+        tool_result("t3", "1 failed", is_error=True),
+        tool_result("t4", "[main 1a2b3c4] Fix the redirect\n 1 file changed"),
+        tool_result("t5", url),
+        tool_result("t6", "https://github.com/mara/orchard/pull/99"),
+        assistant("Done: it is open.", id="msg_2"),
+    )
+    seen = activity(session.rounds[0])
+    assert seen.files == ("/o/a.py",)
+    assert (seen.edits, seen.tests, seen.committing) == (2, 1, 1)
+    assert seen.commits == (Commit("1a2b3c4", "Fix the redirect"),)
+    assert seen.pull_requests == (url,)
+    assert seen.closes and seen.answer == "Done: it is open."
+
+
+def test_a_round_that_only_looks_closes_nothing(read_records: ReadRecords) -> None:
+    """Reading a log that mentions commits is not committing."""
+    session, _ = read_records(
+        user("What happened?"),
+        assistant(tool_use("t1", command="git log"), tool_use("t2", "Read", file_path="/o/a.py")),
+        tool_result("t1", "commit 1a2b3c4\n    Fix"),
+        assistant("Little.", id="msg_2"),
+    )
+    seen = activity(session.rounds[0])
+    assert not seen.closes and not seen.files
+    assert (seen.reads, seen.shells) == (1, 1)
+
+
+def test_long_words_are_shortened_in_the_middle(read_records: ReadRecords) -> None:
+    """The beginning and the end of an answer are where it says what came of it."""
+    session, _ = read_records(user("Go"), assistant("start " + "x" * 50_000 + " end"))
+    answer = activity(session.rounds[0]).answer
+    assert len(answer) < ANSWER_CHARS + 10
+    assert answer.startswith("start") and answer.endswith("end")
+
+
+def test_odd_inputs_are_no_trouble(read_records: ReadRecords) -> None:
+    """Commands that are numbers, inputs that are lists, results without text."""
+    session, _ = read_records(
+        user("Go"),
+        assistant(
+            {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": 7}},
+            {"type": "tool_use", "id": "t2", "name": "Edit", "input": ["file_path"]},
+            {"type": "tool_use", "id": "t3", "name": "Bash", "input": None},
+        ),
+        tool_result("t1", [{"type": "image", "source": {}}]),
+    )
+    assert activity(session.rounds[0]).shells == 2
