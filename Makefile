@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test lint types unit slow resume bench bench-archive wheel clean
+.PHONY: run test lint types unit slow resume bench bench-archive bench-engagements wheel clean
 
 run: $(VENV)/.installed
 	@$(BIN)/minutebook welcome
@@ -40,6 +40,10 @@ bench-archive: $(VENV)/.dev
 	@test -x build/peer/bin/agentsview || { $(PYTHON) -m venv build/peer && \
 	  build/peer/bin/pip -q install agentsview; }
 	$(BIN)/python benchmarks/archive.py --peer build/peer/bin/agentsview
+
+# How well engagements are found offline, and what ingesting costs beside inscribing.
+bench-engagements: $(VENV)/.dev
+	$(BIN)/python benchmarks/engagements.py
 
 # The built wheel, in an empty environment, against the tests.
 wheel: $(VENV)/.dev

@@ -94,6 +94,10 @@ class _Handler(BaseHTTPRequestHandler):
             lines = [json.dumps(self._result(entry)) for entry in self._stub.batches[name]]
             self._send("\n".join(lines).encode(), kind="application/x-jsonl")
             return
+        if name not in self._stub.batches:
+            error = {"type": "error", "error": {"type": "not_found_error", "message": "gone"}}
+            self._json(error, 404)
+            return
         self._stub.polls += 1
         self._json(self._batch(name, ended=self._stub.polls > 1))
 

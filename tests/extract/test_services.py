@@ -293,3 +293,14 @@ def test_a_budget_limits_a_batch(
     report = ingest(layout, Roster(), found(config), extractor, batch=True)
     assert report.cost_usd <= 0.05
     assert len(stub.batches) > 1, "what did not surely fit waited for the next one"
+
+
+def test_a_forgotten_batch_is_sent_again(
+    config: Path, layout: Layout, write_session: WriteSession, stub: Stub
+) -> None:
+    """A batch nobody knows any more does not stand in the way for ever."""
+    write_session("alpha", 3)
+    layout.sessions.mkdir(parents=True)
+    layout.batch.write_text('{"id": "msgbatch_forgotten", "digests": {}}')
+    assert batch_run(config, layout, stub).ingested == 1
+    assert len(stub.batches) == 1 and not layout.batch.exists()

@@ -17,7 +17,6 @@ from minutebook.verbs.ingest import Forecast, IngestReport
 from minutebook.verbs.survey import Surveyed
 
 _MOST = 10
-_ADDRESS = 16  # cells
 _MARKS = {
     "review": "blue",
     "build": "green",
@@ -132,25 +131,30 @@ def print_newest(records: Iterable[SessionRecord]) -> None:
     """The newest engagements, one a line."""
     rows = [(record, engagement) for record in records for engagement in record.engagements]
     rows.sort(key=lambda row: row[1].started or row[0].started or "", reverse=True)
-    for record, engagement in rows[:_MOST]:
-        terminal.say(engagement_line(record, engagement))
+    shown = rows[:_MOST]
+    cells = max((len(_address(*row)) for row in shown), default=0)
+    for record, engagement in shown:
+        terminal.say(engagement_line(record, engagement, cells))
     if len(rows) > _MOST:
         terminal.say(terminal.quiet(f"… and {len(rows) - _MOST:,} older ones."))
 
 
-def engagement_line(record: SessionRecord, engagement: Engagement) -> str:
-    """Date, method, phase, topic and address of an engagement, cut to the terminal."""
-    when = instant(engagement.started or record.started)
-    day = when.strftime("%Y-%m-%d") if when else " " * 10
+def _address(record: SessionRecord, engagement: Engagement) -> str:
     first, last = engagement.turn_range
     rounds = f"{first}-{last}" if last != first else str(first)
-    address = terminal.pad(f"{terminal.one_line(record.session_id)[:8]}#{rounds}", _ADDRESS)
-    room = max(20, terminal.columns() - 10 - 2 - 9 - 12 - 2 - _ADDRESS)
+    return f"{terminal.one_line(record.session_id)[:8]}#{rounds}"
+
+
+def engagement_line(record: SessionRecord, engagement: Engagement, cells: int) -> str:
+    """Date, method, phase, topic and address (of so many cells), cut to the terminal."""
+    when = instant(engagement.started or record.started)
+    day = when.strftime("%Y-%m-%d") if when else " " * 10
+    room = max(20, terminal.columns() - 10 - 2 - 9 - 12 - 2 - cells)
     method = terminal.one_line(engagement.method)
     mark = click.style(terminal.pad(method, 9), fg=_MARKS.get(method))
     phase = terminal.pad(terminal.one_line(engagement.phase), 12)
     topic = terminal.pad(terminal.one_line(engagement.topic), room)
-    return f"{day}  {mark}{phase}{topic}  {terminal.quiet(address)}"
+    return f"{day}  {mark}{phase}{topic}  {terminal.quiet(_address(record, engagement))}"
 
 
 def _print_problems(report: IngestReport) -> None:

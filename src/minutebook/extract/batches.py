@@ -62,18 +62,23 @@ def wait_for(
     pending: PendingBatch,
     waiting: Callable[[int, int], None] | None = None,
     pause: Callable[[float], None] = time.sleep,
-) -> None:
-    """Return when a batch has ended; `waiting` hears how many requests are done, of how many."""
+) -> bool:
+    """Wait until a batch has ended; False where nobody knows it any more.
+
+    `waiting` hears how many requests are done, of how many.
+    """
     import anthropic
 
     delay = _FIRST_WAIT
     while True:
         try:
             batch = extractor.client.messages.batches.retrieve(pending.id)
+        except anthropic.NotFoundError:
+            return False
         except anthropic.APIError as error:
             raise extractor.explained(error) from None
         if batch.processing_status == "ended":
-            return
+            return True
         if waiting is not None:
             counts = batch.request_counts
             total = len(pending.digests)

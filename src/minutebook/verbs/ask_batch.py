@@ -38,10 +38,12 @@ def ask_batch(
     try:
         while waiting:
             batch = _sent_before(layout)
+            if batch is not None and not wait_for(extractor, batch, on_the_way):
+                batch = None  # too long ago: its results are gone
             if batch is None:
                 batch = send(extractor, list(waiting.values()))
                 write_atomically(layout.batch, msgspec.json.encode(batch))
-            wait_for(extractor, batch, on_the_way)
+                wait_for(extractor, batch, on_the_way)
             asked.done = len(pending) - len(waiting)
             for session_id, result in results(extractor, batch, waiting):
                 take(waiting.pop(session_id), result)
@@ -51,9 +53,7 @@ def ask_batch(
             if unanswered and all(waiting[id].digest == batch.digests[id] for id in unanswered):
                 asked.stopped = "the batch has no answer for some sessions"
                 return
-    except Refused as error:
-        asked.stopped = str(error)
-    except Failed as error:
+    except (Refused, Failed) as error:
         asked.stopped = str(error)
     except OverBudget:
         asked.stopped = "the limit of --max-cost is reached"

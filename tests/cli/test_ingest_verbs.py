@@ -1,0 +1,120 @@
+"""ingest and correct: what a person and a program see."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from minutebook.cli.terminal import width
+from tests.cli.conftest import Run
+from tests.cli.test_process import in_terminal
+from tests.cli.test_verbs import golden
+
+
+@pytest.fixture
+def places(examples: Path, tmp_path: Path) -> list[str]:
+    return ["--root", str(examples), "--archive", str(tmp_path / "archive")]
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+def test_the_report_fits_the_terminal(
+    run: Run, places: list[str], tmp_path: Path, columns: int
+) -> None:
+    """ING-30: what was found, at 80 and 200 columns."""
+    ran = run("ingest", *places, columns=columns)
+    assert ran.status == 0, ran.err
+    told = ran.out.replace(str(tmp_path), "TMP")
+    assert max(width(line) for line in told.splitlines()) <= columns
+    golden(f"ingest-{columns}.txt", told)
+
+
+def test_a_dry_run_is_a_table(run: Run, places: list[str], tmp_path: Path) -> None:
+    """ING-27: sizes, ghosts, calls, cost; nothing is there afterwards."""
+    ran = run("ingest", *places, "--dry-run", columns=80)
+    golden("ingest-dry-run.txt", ran.out)
+    assert not (tmp_path / "archive").exists()
+    document = json.loads(run("ingest", *places, "--dry-run", "--json").out)
+    assert document["version"] == 1 and len(document["sessions"]) == 9
+
+
+def test_the_explanation_names_reasons(run: Run, places: list[str]) -> None:
+    """`--explain`: why a boundary and a method were chosen."""
+    ran = run("ingest", *places, "--explain", "--session", "7c8fc3ae", columns=100)
+    assert "cut before it" in ran.out and "method build" in ran.out
+    golden("ingest-explain.txt", ran.out)
+    document = json.loads(run("ingest", *places, "--explain", "--json").out)
+    assert document["sessions"][0]["engagements"][0]["why"]["method_reasons"]
+
+
+def test_flags_combine(run: Run, places: list[str], examples: Path) -> None:
+    """ING-23 … ING-28: by date, one session by prefix, and both; what is unknown is an error."""
+    one = json.loads(run("ingest", *places, "--session", "Reed", "--json").out)
+    assert one["report"]["sessions"] == 1
+    old = next(examples.glob("projects/*/eb82c016*.jsonl"))
+    stat = old.stat()
+    os.utime(old, (1_700_000_000, 1_700_000_000))
+    try:
+        both = run("ingest", *places, "--session", "Reed", "--since", "7d", "--json")
+        assert json.loads(both.out)["report"]["sessions"] == 0
+    finally:
+        os.utime(old, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    rest = json.loads(run("ingest", *places, "--skip-existing", "--json").out)
+    assert (rest["report"]["ingested"], rest["report"]["unchanged"]) == (7, 1)
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["--session", "nobody"], "nobody"),
+        (["--since", "yesteryear"], "is not a date"),
+        (["--extractor", "anthropic"], "set ANTHROPIC_API_KEY"),
+        (["--extractor", "openai"], "--base-url"),
+        (["--extractor", "offline", "--batch"], "leave --batch out"),
+        (["--extractor", "magic"], "magic"),
+        (["--concurrency", "0"], "concurrency"),
+        (["--max-cost", "much"], "much"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    run: Run, places: list[str], args: list[str], words: str
+) -> None:
+    """What a person got wrong is said, with status 2."""
+    ran = run("ingest", *places, *args)
+    assert ran.status == 2
+    assert words in ran.err and "Traceback" not in ran.err
+
+
+def test_correct_on_the_command_line(run: Run, places: list[str], tmp_path: Path) -> None:
+    """ING-33: by id, by round; every mistake has its sentence."""
+    run("ingest", *places)
+    archive = ["--archive", str(tmp_path / "archive")]
+    done = run("correct", "Reed", "1", "method=debug", *archive)
+    assert done.status == 0 and "debug" in done.out
+    again = run("ingest", *places, "--again", "--json")
+    assert json.loads(again.out)["report"]["ingested"] == 8
+    record = next(
+        json.loads(line)
+        for line in (tmp_path / "archive/sessions/engagements.jsonl").read_text().splitlines()
+        if json.loads(line)["agent_name"] == "Reed"
+    )
+    assert record["engagements"][0]["method"] == "debug" and record["corrected"]
+    for args, words in (
+        (["nobody", "1", "method=debug"], "No ingested session fits 'nobody'"),
+        (["Reed", "wrong", "method=debug"], "has no engagement 'wrong'"),
+        (["Reed", "1", "method=magic"], "one of review, write"),
+        (["Reed", "1", "colour=red"], "the fields are topic"),
+        (["Reed", "1", "topic="], "cannot be empty"),
+        (["Reed", "1", "turn_range=2-99"], "rounds 1 to 3"),
+        (["Reed", "1", "key_decisions=a;b;c;d"], "At most 3"),
+    ):
+        ran = run("correct", *args, *archive)
+        assert (ran.status, words in ran.err) == (2, True), (args, ran.err)
+
+
+def test_progress_and_colour_on_a_terminal(places: list[str]) -> None:
+    """Methods are coloured where a person looks, and the page is named."""
+    seen = in_terminal(["ingest", *places], COLUMNS="100")
+    assert "\x1b[" in seen and "engagements-index.md" in seen
