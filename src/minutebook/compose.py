@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -44,6 +45,8 @@ def choose_extractor(
     from minutebook.extract.pricing import Budget
     from minutebook.extract.secret import Secret, find_secret
 
+    if max_cost is not None and not math.isfinite(max_cost):
+        raise BadArgument("--max-cost is a number of dollars, like 2 or 0.50.")
     budget = Budget(max_cost)
     key = find_secret("ANTHROPIC_API_KEY") if name in ("auto", "anthropic") and not dry else None
     key = Secret("") if dry else key
@@ -60,7 +63,10 @@ def choose_extractor(
         from minutebook.extract.anthropic import AnthropicExtractor
 
         url = base_url or os.environ.get("ANTHROPIC_BASE_URL")
-        return AnthropicExtractor(key, model, budget, url)
+        extractor = AnthropicExtractor(key, model, budget, url)
+        if max_cost is not None and extractor.price is None:
+            raise BadArgument(f"Nobody knows what '{model}' costs: leave --max-cost out.")
+        return extractor
     if name == "claude-cli":
         from minutebook.extract.claude_cli import ClaudeCliExtractor
 

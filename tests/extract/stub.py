@@ -48,6 +48,8 @@ class Stub:
         self.batches: dict[str, list[dict[str, Any]]] = {}
         self.polls = 0
         self.url = ""
+        self.raw: Any = None
+        """Something to answer that is no message at all."""
         self._lock = threading.Lock()
 
     def note(self, path: str, headers: dict[str, str], body: dict[str, Any] | None) -> int:
@@ -109,6 +111,9 @@ class _Handler(BaseHTTPRequestHandler):
             name = f"msgbatch_{len(self._stub.batches) + 1}"
             self._stub.batches[name] = body["requests"]
             self._json(self._batch(name, ended=False))
+            return
+        if self._stub.raw is not None:
+            self._json(self._stub.raw)
             return
         answer = self._stub.answer(body, number)
         if isinstance(answer, int):

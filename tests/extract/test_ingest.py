@@ -194,6 +194,104 @@ def test_a_model_replaces_rules_and_never_the_other_way(
     assert record.extractor == "anthropic"
 
 
+def test_rules_keep_what_a_model_said_of_a_touched_or_failed_session(
+    config: Path, layout: Layout, write_session: WriteSession, stub: Stub
+) -> None:
+    """A paid record survives a touched, a moved and a once failed session without a key."""
+    path = write_session("alpha", 4)
+    run(config, layout, asking(stub))
+    os.utime(path)
+    report = run(config, layout)
+    assert (report.ingested, _extractors(layout)) == (0, ["anthropic"])
+    elsewhere = path.parent.with_name("-home-mara-moved")
+    elsewhere.mkdir()
+    path.rename(elsewhere / path.name)
+    run(config, layout)
+    assert _extractors(layout) == ["anthropic"]
+    with serve(lambda *_: "no") as broken:
+        assert run(config, layout, asking(broken), again=True).failures
+    run(config, layout)
+    (record,) = read_records(layout).values()
+    assert (record.extractor, record.failure) == ("anthropic", None)
+
+
+def _extractors(layout: Layout) -> list[str | None]:
+    return [record.extractor for record in read_records(layout).values()]
+
+
+def test_two_files_with_one_id_are_one_session(
+    config: Path, layout: Layout, write_session: WriteSession
+) -> None:
+    """The file that is inscribed counts; the other is named, and nothing is done twice."""
+    path = write_session("alpha", 4)
+    other = config / "projects" / "-elsewhere"
+    other.mkdir()
+    (other / path.name).write_bytes(path.read_bytes()[:-1000])
+    assert run(config, layout).ingested == 1
+    assert run(config, layout).ingested == 0
+    sessions = survey(layout, Roster(), found(config), OfflineExtractor())
+    assert [item.due for item in sessions] == [False]
+
+
+@pytest.mark.parametrize("answer", ["<html>", [], {}, {"content": None}, {"type": "message"}])
+def test_a_reply_that_is_no_message_is_a_failure(
+    config: Path, layout: Layout, write_session: WriteSession, answer: Any
+) -> None:
+    """A captive portal, a gateway's own JSON: the session fails, the run goes on."""
+    write_session("alpha", 3)
+    write_session("beta", 3)
+    with serve(lambda *_: good_reply((1, 3))) as stub:
+        stub.raw = answer
+        report = run(config, layout, asking(stub))
+    assert [failure.reason for failure in report.failures] == [
+        f"{stub.url} answered something that is no message"
+    ] * 2
+
+
+def test_what_failures_cost_is_reported(
+    config: Path, layout: Layout, write_session: WriteSession
+) -> None:
+    """ING-30: calls, tokens and cost of replies nobody could use are counted too."""
+    write_session("alpha", 3)
+    with serve(lambda *_: "no") as stub:
+        report = run(config, layout, asking(stub))
+    assert (report.calls, len(stub.requests)) == (3, 3)
+    assert report.usage.output == 600 and report.cost_usd > 0
+
+
+def test_a_second_ctrl_c_does_not_wait(
+    config: Path, layout: Layout, write_session: WriteSession
+) -> None:
+    """The first lets calls finish, the second ends at once; either way status 130."""
+    for number in range(4):
+        write_session(f"session-{number}", 3)
+    over = threading.Event()
+
+    def slowly(*_: object) -> Any:
+        over.wait(60)
+        return good_reply((1, 3))
+
+    with serve(slowly) as stub:
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "minutebook", "ingest"),
+                *("--root", str(config), "--archive", str(layout.root)),
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": stub.url},
+        )
+        while len(stub.requests) < 2:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        assert process.poll() is None, "it waits for the calls under way"
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=10)
+        over.set()
+    assert process.returncode == 130
+
+
 def test_a_changed_prompt_extracts_again(
     config: Path, layout: Layout, write_session: WriteSession, stub: Stub
 ) -> None:
@@ -406,7 +504,7 @@ def test_no_network(config: Path, layout: Layout, write_session: WriteSession) -
     age(path)
     extractor = AnthropicExtractor(Secret(KEY), base_url="http://127.0.0.1:9", retries=0)
     report = run(config, layout, extractor)
-    assert report.stopped == "Anthropic cannot be reached: check the network"
+    assert report.stopped == "Anthropic cannot be reached: check the network and the address"
     assert report.inscribed.count("new") == 1
 
 
@@ -508,6 +606,67 @@ def test_a_corrected_range_moves_its_neighbours(
     with open_database(layout.database) as database:
         tags = [row.engagement_id for row in rows_of(database, path.stem)]
     assert tags == [one.id] * 4 + [two.id] * 2
+
+
+def test_every_round_stays_in_an_engagement(
+    config: Path, layout: Layout, write_session: WriteSession
+) -> None:
+    """A range set by hand gives rounds to its neighbours, and never loses them: not when it
+    shrinks, not when it is moved, not when the session grows behind it."""
+
+    def covered() -> list[int]:
+        record = read_records(layout)[path.stem]
+        return [
+            number
+            for part in record.engagements
+            for number in range(part.turn_range[0], part.turn_range[1] + 1)
+        ]
+
+    path = write_session("alpha", 6)
+    age(path)
+    with serve(lambda *_: good_reply((1, 2), (3, 4), (5, 6))) as stub:
+        run(config, layout, asking(stub))
+        ids = [e.id for e in read_records(layout)[path.stem].engagements]
+        for engagement, rounds in ((ids[1], "3-3"), (ids[2], "2-3"), (ids[0], "1-1")):
+            correct(layout, path.stem, engagement, f"turn_range={rounds}")
+            assert covered() == [1, 2, 3, 4, 5, 6]
+    write_session("alpha", 9)
+    with serve(lambda *_: good_reply((1, 9))) as stub:
+        run(config, layout, asking(stub))
+    assert covered() == list(range(1, 10))
+
+
+def test_files_edited_by_hand_do_no_harm(
+    config: Path, layout: Layout, write_session: WriteSession
+) -> None:
+    """Corrections that make no sense are passed over; huge numbers reach no database; what a
+    newer version wrote stays."""
+    path = write_session("alpha", 6)
+    age(path)
+    run(config, layout)
+    (record,) = read_records(layout).values()
+    id = record.engagements[0].id
+    wrong: list[tuple[str, Any]] = [
+        ("method", "zzz"),
+        ("turn_range", [1, 99999]),
+        ("turn_range", ["a"]),
+        ("key_decisions", "x"),
+        ("id", "other"),
+    ]
+    for field, value in wrong:
+        line = {"session_id": path.stem, "engagement_id": id, "turn_range": [1, 6]}
+        with layout.corrections.open("a") as file:
+            file.write(json.dumps({**line, "field": field, "value": value}) + "\nnonsense\n")
+    run(config, layout, again=True)
+    (after,) = read_records(layout).values()
+    assert after.engagements == record.engagements
+    text = layout.engagements.read_text().replace("[1,6]", f"[1,{10**30}]")
+    future = '{"session_id": "future", "rounds": "many", "shape": "unknown"}'
+    layout.engagements.write_text(text.replace('"source":', '"news":1,"source":') + future + "\n")
+    write_session("beta", 3)
+    run(config, layout)
+    assert future in layout.engagements.read_text()
+    assert '"news":1' in layout.engagements.read_text()
 
 
 def test_ids_stay_when_a_session_grows(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from minutebook.sources.library import Library
 from minutebook.verbs.ingest import ingest
 from tests.conftest import CORPUS, corpus_files, needs_corpus
 from tests.extract.conftest import WriteSession, material
-from tests.extract.stub import serve
+from tests.extract.stub import good_reply, serve
 
 REPLIES = Path(__file__).parent / "replies"
 
@@ -73,8 +74,11 @@ def test_the_longest_labelled_session_fits() -> None:
     document = prompt.document(longest)
     assert len(document) < LIMIT
     assert f"[{len(longest.rounds)}]" in document and "characters left out here" in document
-    request = AnthropicExtractor(Secret("")).request(longest)
-    assert request["messages"][0]["content"] == document
+    with serve(lambda *_: good_reply((1, 1))) as stub:
+        extractor = AnthropicExtractor(Secret("key"), base_url=stub.url, retries=0)
+        with closing(extractor):
+            assert extractor.extract(longest).reply.engagements
+    assert stub.requests[0]["messages"][0]["content"] == document
 
 
 @needs_corpus

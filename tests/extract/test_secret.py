@@ -26,6 +26,13 @@ NAME = "ANTHROPIC_API_KEY"
         (f"{NAME}=\n", None),
         ("", None),
         ("\x00\xff garbage", None),
+        ("\xef\xbb\xbfexport " + NAME + "=sk-ant-1", "sk-ant-1"),
+        (f"{NAME}=sk-ant-1;", "sk-ant-1"),
+        (f'export {NAME}="sk-ant-1"; export OTHER=1', "sk-ant-1"),
+        ("'sk-ant-bare'", "sk-ant-bare"),
+        (f"{NAME}=sk-ant-old\n{NAME}=sk-ant-new\n", "sk-ant-new"),
+        (f"{NAME}=$OTHER_KEY\n", None),
+        (f"{NAME}='unbalanced\n", None),
     ],
 )
 def test_the_secrets_file(own_home: Path, content: str, expected: str | None) -> None:
@@ -49,6 +56,16 @@ def test_an_unreadable_file_is_no_key(own_home: Path) -> None:
     assert choose_extractor("auto").name == "offline"
     with pytest.raises(BadArgument, match="offline` needs none"):
         choose_extractor("anthropic")
+
+
+@pytest.mark.parametrize("limit", [float("nan"), float("inf")])
+def test_a_limit_is_a_number_of_dollars(limit: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What cannot be compared is no limit; nor is one for a model nobody has a price of."""
+    monkeypatch.setenv(NAME, "sk-ant-x")
+    with pytest.raises(BadArgument, match="number of dollars"):
+        choose_extractor(max_cost=limit)
+    with pytest.raises(BadArgument, match="Nobody knows what 'my-model' costs"):
+        choose_extractor(model="my-model", max_cost=1.0)
 
 
 def test_a_secret_shows_itself_to_nobody() -> None:

@@ -42,7 +42,7 @@ def test_openai_asks_with_the_schema(write_session: WriteSession, stub: Stub) ->
     assert stub.paths == ["/v1/chat/completions"]
     assert stub.requests[0]["response_format"]["json_schema"]["strict"] is True
     assert stub.headers[0]["authorization"] == "Bearer local-key"
-    assert (extraction.model, extraction.usage) == ("local", Usage(900, 100))
+    assert (extraction.model, extraction.spent.usage) == ("local", Usage(900, 100))
     assert extraction.reply.engagements[0].turn_range == [1, 1]
 
 
@@ -54,7 +54,7 @@ def test_openai_sends_a_bad_reply_back(write_session: WriteSession) -> None:
         closing(OpenAIExtractor(stub.url, "m")) as extractor,
     ):
         extraction = extractor.extract(material(write_session("alpha", 3)))
-    assert len(stub.requests) == 3 and extraction.usage.input == 2700
+    assert len(stub.requests) == 3 and extraction.spent.usage.input == 2700
     assert "outside the rounds 1 to 3" in stub.requests[2]["messages"][-1]["content"]
 
 
@@ -73,6 +73,17 @@ def test_openai_nobody_there(write_session: WriteSession) -> None:
         extractor.extract(material(write_session("alpha", 3)))
     with pytest.raises(BadArgument, match="--base-url"):
         choose_extractor("openai", model="m")
+
+
+def test_a_key_of_one_is_never_sent_to_another(
+    own_home: Path, write_session: WriteSession, stub: Stub
+) -> None:
+    """A bare Anthropic key in ~/.secrets stays at home when an OpenAI endpoint is asked."""
+    (own_home / ".secrets").write_text("sk-ant-api03-MINE\n")
+    extractor = choose_extractor("openai", model="m", base_url=stub.url)
+    with closing(extractor):
+        extractor.extract(material(write_session("alpha", 3)))
+    assert "authorization" not in {name.lower() for name in stub.headers[0]}
 
 
 # -- the user's own claude
@@ -115,8 +126,8 @@ def test_claude_cli_leaves_nothing_behind(
         assert flag in call["argv"]
     assert call["argv"][call["argv"].index("--tools") + 1] == ""
     assert call["cwd"] == [] and "alpha: request number 1" in call["stdin"]
-    assert (extraction.model, extraction.cost_usd) == ("claude-x", 0.01)
-    assert extraction.usage == Usage(50, 5, 0, 2000)
+    assert (extraction.model, extraction.spent.cost_usd) == ("claude-x", 0.01)
+    assert extraction.spent.usage == Usage(50, 5, 0, 2000)
 
 
 @pytest.mark.parametrize(
@@ -185,14 +196,14 @@ def test_the_real_cli_is_called_once_a_session(
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(home))
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-stub")
     monkeypatch.setenv("ANTHROPIC_BASE_URL", shared_stub.url)
-    monkeypatch.setenv("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
     for number, prompts in enumerate((1, 2, 2, 2, 3, 3, 4, 5, 6, 7)):
         write_session(f"session-{number}", prompts)
     report = ingest(layout, Roster(), found(config), ClaudeCliExtractor(), concurrency=2)
     assert (report.calls, report.failures, report.stopped) == (6, [], None)
-    asked = [r for r in shared_stub.requests() if "transcript" in json.dumps(r["body"] or "")]
-    answered = [r for r in asked if len(r["body"]["messages"]) == 1]
-    assert len(answered) == 6
+    asked = [r for r in shared_stub.requests() if r["path"].startswith("/v1/messages")]
+    assert len([r for r in asked if len(r["body"]["messages"]) == 1]) == 6
+    # The CLI comes back with the result of its own tool; nothing else is sent.
+    assert len(asked) <= 12
     assert "TOOL-OR-THINKING-TEXT" not in json.dumps(asked)
     assert not list(home.glob("projects/**/*.jsonl"))
 
@@ -208,6 +219,19 @@ def batch_run(config: Path, layout: Layout, stub: Stub) -> Any:
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "_FIRST_WAIT", 0.01)
+
+
+def test_a_waiting_batch_is_not_paid_for_twice(
+    config: Path, layout: Layout, write_session: WriteSession, stub: Stub
+) -> None:
+    """Without --batch, a batch that is under way is named instead of asked past."""
+    write_session("alpha", 3)
+    layout.sessions.mkdir(parents=True)
+    layout.batch.write_text('{"id": "msgbatch_1", "digests": {}}')
+    extractor = AnthropicExtractor(Secret("key"), base_url=stub.url, retries=0)
+    report = ingest(layout, Roster(), found(config), extractor)
+    assert stub.requests == [] and report.left == 1
+    assert report.stopped is not None and "--batch picks it up" in report.stopped
 
 
 def test_a_batch_costs_half(

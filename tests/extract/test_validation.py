@@ -77,7 +77,7 @@ def test_texts_are_lines_a_terminal_only_shows() -> None:
         6,
     )
     part = parsed.engagements[0]
-    assert part.topic == "[31mred [0m line abc 修复登录"
+    assert part.topic == "red line abc 修复登录"
     assert part.key_decisions == ["one", "two"]
     assert len(part.outcome) == 2000
 

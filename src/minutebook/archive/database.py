@@ -128,7 +128,8 @@ def tag_rows(
     connection: sqlite3.Connection, session_id: str, first: int, last: int | None, tag: str | None
 ) -> int:
     """Set the engagement of a range of rounds; the number of rounds in it."""
-    limit = (1 << 62) if last is None else last
+    most = 1 << 62  # SQLite counts no further, and a file edited by hand may
+    first, limit = min(first, most), most if last is None else min(last, most)
     where = "session_id = ? AND round BETWEEN ? AND ?"
     connection.execute(
         f"UPDATE rounds SET engagement_id = ? WHERE {where}", (tag, session_id, first, limit)

@@ -7,7 +7,7 @@ over whatever an extractor says later (ING-33).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
@@ -23,12 +23,8 @@ T = TypeVar("T")
 
 def read_records(layout: Layout) -> dict[str, SessionRecord]:
     """The last record of every session; lines nobody can read are passed over."""
-    try:
-        content = layout.engagements.read_bytes()
-    except OSError:
-        return {}
     found: dict[str, SessionRecord] = {}
-    for record in _decoded(content, SessionRecord):
+    for record in _decoded(_content(layout.engagements), SessionRecord):
         found[record.session_id] = record
     return found
 
@@ -69,22 +65,32 @@ def append_record(layout: Layout, record: SessionRecord) -> None:
     append_line(layout.engagements, msgspec.json.encode(record))
 
 
-def write_records(layout: Layout, records: Iterable[SessionRecord]) -> None:
-    """Compact the file: one line a session, oldest first."""
-    ordered = sorted(records, key=lambda record: (record.started or "", record.session_id))
-    lines = [msgspec.json.encode(record) + b"\n" for record in ordered]
-    make_folder(layout.sessions)
-    write_atomically(layout.engagements, b"".join(lines))
+class _Key(msgspec.Struct):
+    session_id: str
+    started: str | None = None
+
+
+def compact(layout: Layout) -> None:
+    """One line a session, the last, oldest session first.
+
+    Lines are kept as they are: a newer version may have written more into them.
+    """
+    last: dict[str, tuple[str, bytes]] = {}
+    decoder = msgspec.json.Decoder(_Key)
+    for line in _content(layout.engagements).split(b"\n"):
+        try:
+            key = decoder.decode(line)
+        except msgspec.DecodeError:
+            continue  # half a line of a killed writer
+        last[key.session_id] = (key.started or "", line)
+    ordered = sorted(last.items(), key=lambda item: (item[1][0], item[0]))
+    write_atomically(layout.engagements, b"".join(line + b"\n" for _, (_, line) in ordered))
 
 
 def read_corrections(layout: Layout) -> dict[str, list[Correction]]:
     """Corrections by session, in the order they were made."""
-    try:
-        content = layout.corrections.read_bytes()
-    except OSError:
-        return {}
     found: dict[str, list[Correction]] = {}
-    for correction in _decoded(content, Correction):
+    for correction in _decoded(_content(layout.corrections), Correction):
         found.setdefault(correction.session_id, []).append(correction)
     return found
 
@@ -92,6 +98,14 @@ def read_corrections(layout: Layout) -> dict[str, list[Correction]]:
 def add_correction(layout: Layout, correction: Correction) -> None:
     make_folder(layout.sessions)
     append_line(layout.corrections, msgspec.json.encode(correction))
+
+
+def _content(path: Path) -> bytes:
+    """A file's bytes; none where it is not there yet. Any other trouble is trouble."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
 
 
 def _decoded(content: bytes, kind: type[T]) -> Iterator[T]:

@@ -52,7 +52,8 @@ def _session(layout: Layout, record: SessionRecord) -> list[str]:
     if record.session_summary and record.extractor != "offline":
         lines += [harmless(record.session_summary), ""]
     if record.failure:
-        lines += [f"*Not ingested: {harmless(record.failure)}*", ""]
+        what = "The last attempt failed" if record.engagements else "Not ingested"
+        lines += [f"*{what}: {harmless(record.failure)}*", ""]
     for engagement in record.engagements:
         lines += _engagement(layout, record, engagement)
     return [*lines, ""] if record.engagements else lines

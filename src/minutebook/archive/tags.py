@@ -42,8 +42,10 @@ def apply_tags(
     What was ingested first (`fresh` is what is not written down yet), then what a person
     tagged: the person wins.
     """
-    for session_id, ranges in {**engagement_ranges(layout), **(fresh or {})}.items():
-        if session_ids is None or session_id in session_ids:
+    known = engagement_ranges(layout)
+    for session_id in known if session_ids is None else session_ids:
+        ranges = (fresh or {}).get(session_id, known.get(session_id))
+        if ranges is not None:
             tag_rows(database, session_id, 1, None, None)
             for first, last, engagement_id in ranges:
                 tag_rows(database, session_id, first, last, engagement_id)

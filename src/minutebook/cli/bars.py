@@ -48,7 +48,7 @@ class Bars:
         self._open(calls, "Asking", show_eta=True)
 
     def asked(self, asked: Asked) -> None:
-        self._note = f"{asked.calls} calls, ${asked.cost_usd:.2f}"
+        self._note = f"{asked.spent.calls} calls, ${asked.spent.cost_usd:.2f}"
         if self._bar is not None:
             self._bar.update(max(0, asked.done - self._done))
             self._done = asked.done

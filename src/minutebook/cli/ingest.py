@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from minutebook.cli import terminal
 from minutebook.cli.bars import Bars
 from minutebook.cli.ingest_report import print_forecast, print_report, print_survey
 from minutebook.cli.json_output import print_json
@@ -87,6 +88,8 @@ def command(
 
         print_explanations(house, chosen, as_json)
         return
+    if options["again"] and options["skip_existing"]:
+        raise BadArgument("--again asks for everything, --skip-existing for little: choose one.")
     if options["batch"] and extractor in ("claude-cli", "openai", "offline"):
         raise BadArgument("Only the anthropic extractor has batches: leave --batch out.")
     if max_cost is not None and extractor == "openai":
@@ -97,6 +100,8 @@ def command(
     if dry_run:
         _dry_run(house, chosen, engine, options, as_json)
         return
+    if extractor == "auto" and engine.name == "offline" and (options["batch"] or max_cost or model):
+        terminal.note("There is no key, so nobody is asked: this runs offline, for nothing.")
     report = run_ingest(house, chosen, engine, confirm=_asking(yes), **_passed(options))
     if as_json:
         print_json(archive=house.layout.root, report=report)

@@ -12,6 +12,7 @@ from minutebook.cli import terminal
 from minutebook.compose import House
 from minutebook.derive.times import instant
 from minutebook.extract.extractor import Extractor
+from minutebook.extract.secret import find_secret
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.verbs.ingest import Forecast, IngestReport
 from minutebook.verbs.survey import Surveyed
@@ -83,6 +84,8 @@ def print_survey(extractor: Extractor, sessions: Sequence[Surveyed], *, batch: b
         terminal.say(f"By {extractor.name}{model}: nobody knows what it costs.")
     else:
         terminal.say(f"By {extractor.name}{model}: about ${total:.2f}. Offline: nothing.")
+    if extractor.name == "anthropic" and find_secret("ANTHROPIC_API_KEY") is None:
+        terminal.say("There is no key, so `ingest` would go offline.")
     terminal.say("This was a dry run: nothing was sent or written.")
 
 
@@ -123,7 +126,7 @@ def print_engagements(house: House) -> None:
     told = ", ".join(f"{count:,} {method}" for method, count in methods.most_common())
     if told:
         terminal.say()
-        terminal.say(f"In all: {terminal.one_line(told)}.")
+        terminal.say(terminal.prose(f"In all: {terminal.one_line(told)}."))
     terminal.say(f"Read on: {house.layout.engagements_index}")
 
 

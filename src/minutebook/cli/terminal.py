@@ -15,10 +15,8 @@ import unicodedata
 
 import click
 
-# CSI and OSC sequences as a whole, so that no "[31m" is left behind.
-_SEQUENCES = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]|\x9b[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b."
-)
+from minutebook.derive.plain import without_sequences
+
 _CONTROLS = dict.fromkeys(
     [
         *(*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0)),  # C0 and C1, but tab and newline
@@ -35,9 +33,7 @@ _LINE_BREAKS = dict.fromkeys([0x0A, 0x85, 0x2028, 0x2029, 0x09], " ")
 
 def clean(text: str) -> str:
     """Text that a terminal only shows."""
-    if "\x1b" in text or "\x9b" in text:
-        text = _SEQUENCES.sub("", text)
-    return text.replace("\r\n", "\n").translate(_CONTROLS)
+    return without_sequences(text).replace("\r\n", "\n").translate(_CONTROLS)
 
 
 def one_line(text: str) -> str:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from minutebook.extract import prompt
-from minutebook.extract.extractor import Extraction, Failed, Refused
+from minutebook.extract.conversation import Answer, Messages, converse
+from minutebook.extract.extractor import Extraction, Failed, Refused, Spent, Unavailable
 from minutebook.extract.material import Material
-from minutebook.extract.pricing import TYPICAL_OUTPUT, Budget, Price, price_of, tokens_of
-from minutebook.extract.reply import Reply
+from minutebook.extract.pricing import TYPICAL_OUTPUT, Budget, price_of, tokens_of
 from minutebook.extract.secret import Secret
-from minutebook.extract.validation import BadReply, parse_reply
 from minutebook.model import Usage
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 DEFAULT_MODEL = "claude-sonnet-5-5"
 MOST_OUTPUT = 8_000
 _MOST_OUTPUT_CAPPED = 4_000  # with a limit, the worst case is reserved: keep it small
-_ATTEMPTS = 3
 _RETRIES = 6  # of the SDK, with its backoff: 429, 5xx, timeouts, lost connections
 _TIMEOUT = 180.0
 # Models that think before they answer, and can be told that this needs little of it.
@@ -44,14 +42,11 @@ class AnthropicExtractor:
         self.version = prompt.version()
         self.budget = budget or Budget()
         self.destination = base_url or "api.anthropic.com"
+        self.price = price_of(self.model)
         self._key = key
         self._base_url = base_url
         self._retries = retries
         self._client: Anthropic | None = None
-
-    @property
-    def price(self) -> Price | None:
-        return price_of(self.model)
 
     @property
     def client(self) -> Anthropic:
@@ -78,60 +73,26 @@ class AnthropicExtractor:
         asked = tokens_of(prompt.instructions()) + tokens_of(prompt.document(material))
         return self.price.of(Usage(input=asked, output=TYPICAL_OUTPUT))
 
-    def request(self, material: Material) -> dict[str, Any]:
+    def extract(self, material: Material) -> Extraction:
+        return converse(self._ask, material)
+
+    def request(self, messages: Messages) -> dict[str, Any]:
         """The body of a call; instructions come first and are the same for all: cached."""
         config: dict[str, Any] = {"format": {"type": "json_schema", "schema": prompt.schema()}}
         if self.model.startswith(_EFFORT):
             config["effort"] = "low"
+        system = {
+            "type": "text",
+            "text": prompt.instructions(),
+            "cache_control": {"type": "ephemeral"},
+        }
         return {
             "model": self.model,
             "max_tokens": MOST_OUTPUT if self.budget.limit is None else _MOST_OUTPUT_CAPPED,
-            "system": [
-                {
-                    "type": "text",
-                    "text": prompt.instructions(),
-                    "cache_control": {"type": "ephemeral"},
-                }
-            ],
-            "messages": [{"role": "user", "content": prompt.document(material)}],
+            "system": [system],
+            "messages": messages,
             "output_config": config,
         }
-
-    def extract(self, material: Material) -> Extraction:
-        request = self.request(material)
-        usage, cost, problem = Usage(), 0.0, ""
-        for _ in range(_ATTEMPTS):
-            message = self._call(request)
-            spent = usage_of(message)
-            usage += spent
-            cost += self.price.of(spent) if self.price else 0.0
-            answer = text_of(message)
-            try:
-                reply = read_message(message, len(material.rounds))
-                return Extraction(reply, message.model, usage, cost)
-            except BadReply as error:
-                problem = str(error)
-            request["messages"] = [
-                *request["messages"][:1],
-                {"role": "assistant", "content": answer or "(no answer)"},
-                {"role": "user", "content": f"This cannot be used: {problem}. Answer again."},
-            ]
-        raise Failed(f"the reply could not be used, {_ATTEMPTS} times: {problem}")
-
-    def _call(self, request: dict[str, Any]) -> Message:
-        import anthropic
-
-        worst = self.worst(request)
-        self.budget.reserve(worst)
-        real = 0.0
-        try:
-            message: Message = self.client.messages.create(**request)
-            real = self.price.of(usage_of(message)) if self.price else 0.0
-            return message
-        except anthropic.APIError as error:
-            raise self.explained(error) from None
-        finally:
-            self.budget.settle(worst, real)
 
     def worst(self, request: dict[str, Any]) -> float:
         """What a call costs at most."""
@@ -139,29 +100,54 @@ class AnthropicExtractor:
             return 0.0
         asked = sum(tokens_of(message["content"]) for message in request["messages"])
         system = tokens_of(prompt.instructions())
-        usage = Usage(input=asked, output=request["max_tokens"], cache_write=system)
-        return self.price.of(usage)
+        return self.price.of(Usage(input=asked, output=request["max_tokens"], cache_write=system))
+
+    def answer(self, message: Message, *, batch: bool = False) -> Answer:
+        """What a message says and cost; `Failed` where it is no message at all."""
+        import anthropic
+
+        # The SDK hands over whatever came with status 200, a captive portal's page included.
+        known = isinstance(message, anthropic.types.Message)
+        if not known or message.usage is None or not isinstance(message.content, list):
+            raise Failed(f"{self.destination} answered something that is no message")
+        usage = _usage(message)
+        cost = self.price.of(usage, batch=batch) if self.price else 0.0
+        text = "".join(block.text for block in message.content if block.type == "text")
+        unusable = _UNUSABLE.get(str(message.stop_reason))
+        return Answer(text, message.model, Spent(1, usage, cost), unusable)
 
     def explained(self, error: Exception) -> Failed | Refused:
         """What went wrong, in a sentence; whether it makes sense to go on asking."""
         said = str(getattr(error, "message", None) or error)
         return _explained(error, self._key.scrub(said)[:300])
 
+    def _ask(self, messages: Messages) -> Answer:
+        import anthropic
 
-def read_message(message: Message, rounds: int) -> Reply:
-    """The reply in a message; `BadReply` where there is none."""
-    if message.stop_reason == "refusal":
-        raise BadReply("the model refused to answer")
-    if message.stop_reason == "max_tokens":
-        raise BadReply("it was cut off; use fewer words")
-    return parse_reply(text_of(message), rounds)
+        request = self.request(messages)
+        worst = self.worst(request)
+        self.budget.reserve(worst)
+        real = 0.0
+        try:
+            answer = self.answer(self.client.messages.create(**request))
+            real = answer.spent.cost_usd
+            return answer
+        except anthropic.APIError as error:
+            raise self.explained(error) from None
+        except (ValueError, UnicodeError) as error:
+            # A URL that is none, a key that cannot stand in a header.
+            raise Refused(f"the request cannot be made: {self._key.scrub(str(error))}") from None
+        finally:
+            self.budget.settle(worst, real)
 
 
-def text_of(message: Message) -> str:
-    return "".join(block.text for block in message.content if block.type == "text")
+_UNUSABLE = {
+    "refusal": "the model refused to answer",
+    "max_tokens": "it was cut off; use fewer words",
+}
 
 
-def usage_of(message: Message) -> Usage:
+def _usage(message: Message) -> Usage:
     used = message.usage
     return Usage(
         used.input_tokens or 0,
@@ -180,11 +166,11 @@ def _explained(error: Exception, said: str) -> Failed | Refused:
     if isinstance(error, anthropic.NotFoundError):
         return Refused(f"Anthropic does not know the model: {said}")
     if isinstance(error, anthropic.APITimeoutError):
-        return Failed("Anthropic did not answer in time", service=True)
+        return Unavailable("Anthropic did not answer in time")
     if isinstance(error, anthropic.APIConnectionError):
-        return Refused("Anthropic cannot be reached: check the network")
+        return Refused("Anthropic cannot be reached: check the network and the address")
     if "credit balance" in said or "spend limit" in said:
         return Refused(f"Anthropic's limit is reached: {said}")
     if status == 429 or (status is not None and status >= 500):
-        return Failed(f"Anthropic is overloaded or limits the rate ({status})", service=True)
+        return Unavailable(f"Anthropic is overloaded or limits the rate ({status})")
     return Failed(f"Anthropic refused the request: {said}")

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from minutebook.extract.anthropic import AnthropicExtractor, read_message, usage_of
-from minutebook.extract.extractor import Extraction, Failed
+from minutebook.extract import prompt
+from minutebook.extract.anthropic import AnthropicExtractor
+from minutebook.extract.extractor import Extraction, Failed, OverBudget
 from minutebook.extract.material import Material
-from minutebook.extract.pricing import OverBudget
-from minutebook.extract.validation import BadReply
+from minutebook.extract.validation import BadReply, parse_reply
 
 if TYPE_CHECKING:
     from anthropic.types.messages import MessageBatchIndividualResponse
@@ -39,7 +39,7 @@ def send(extractor: AnthropicExtractor, materials: Sequence[Material]) -> Pendin
     reserved, digests = 0.0, {}
     try:
         for material in materials:
-            request = extractor.request(material)
+            request = extractor.request([{"role": "user", "content": prompt.document(material)}])
             worst = extractor.worst(request) / 2
             extractor.budget.reserve(worst)
             reserved += worst
@@ -60,13 +60,9 @@ def send(extractor: AnthropicExtractor, materials: Sequence[Material]) -> Pendin
 def wait_for(
     extractor: AnthropicExtractor,
     pending: PendingBatch,
-    waiting: Callable[[int, int], None] | None = None,
     pause: Callable[[float], None] = time.sleep,
 ) -> bool:
-    """Wait until a batch has ended; False where nobody knows it any more.
-
-    `waiting` hears how many requests are done, of how many.
-    """
+    """Wait until a batch has ended; False where nobody knows it any more."""
     import anthropic
 
     delay = _FIRST_WAIT
@@ -79,10 +75,6 @@ def wait_for(
             raise extractor.explained(error) from None
         if batch.processing_status == "ended":
             return True
-        if waiting is not None:
-            counts = batch.request_counts
-            total = len(pending.digests)
-            waiting(total - counts.processing, total)
         pause(delay)
         delay = min(_LONGEST_WAIT, delay * 1.5)
 
@@ -109,14 +101,18 @@ def _result(
 ) -> Extraction | Failed:
     if entry.result.type != "succeeded":
         return Failed(f"the batch says: {entry.result.type}")
-    message = entry.result.message
-    usage = usage_of(message)
-    cost = extractor.price.of(usage, batch=True) if extractor.price else 0.0
-    extractor.budget.settle(0.0, cost)
     try:
-        return Extraction(read_message(message, len(material.rounds)), message.model, usage, cost)
+        answer = extractor.answer(entry.result.message, batch=True)
+    except Failed as error:
+        return error
+    extractor.budget.settle(0.0, answer.spent.cost_usd)
+    try:
+        if answer.unusable is not None:
+            raise BadReply(answer.unusable)
+        reply = parse_reply(answer.text, len(material.rounds))
+        return Extraction(reply, answer.model, answer.spent)
     except BadReply as error:
-        return Failed(f"the reply could not be used: {error}")
+        return Failed(f"the reply could not be used: {error}", answer.spent)
 
 
 def custom_id(session_id: str) -> str:

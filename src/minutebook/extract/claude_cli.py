@@ -19,16 +19,30 @@ import msgspec
 
 from minutebook.errors import BadArgument
 from minutebook.extract import prompt
-from minutebook.extract.extractor import Extraction, Failed, Refused
+from minutebook.extract.extractor import (
+    Extraction,
+    Failed,
+    NoAnswer,
+    Refused,
+    Spent,
+    Unavailable,
+)
 from minutebook.extract.material import Material
-from minutebook.extract.pricing import Budget
+from minutebook.extract.pricing import Budget, Price, tokens_of
 from minutebook.extract.validation import BadReply, parse_reply
 from minutebook.model import Usage
 
 DEFAULT_MODEL = "sonnet"
 _TIMEOUT = 300.0
 _ATTEMPTS = 2
-_PROBABLE_COST = 0.02
+_MOST_OUTPUT = 8_000
+# The CLI's own names for models; prices as of the dearest they may stand for.
+_PRICES = {
+    "sonnet": Price(3, 15, 3.75, 0.3),
+    "haiku": Price(1, 5, 1.25, 0.1),
+    "opus": Price(5, 25, 6.25, 0.5),
+    "other": Price(10, 50, 12.5, 1),
+}
 
 
 class ClaudeCliExtractor:
@@ -47,6 +61,7 @@ class ClaudeCliExtractor:
                 "There is no `claude` on this machine: install Claude Code, or set CLAUDE_BIN."
             )
         self.model = model or DEFAULT_MODEL
+        self.family = next((name for name in _PRICES if name in self.model), "other")
         self.version = prompt.version()
         self.budget = budget or Budget()
         self.destination = f"Anthropic, by your own `{Path(found).name}`"
@@ -60,25 +75,35 @@ class ClaudeCliExtractor:
         return None  # it depends on the subscription
 
     def extract(self, material: Material) -> Extraction:
-        usage, cost, problem = Usage(), 0.0, ""
+        spent, problem = Spent(), ""
+        text = prompt.document(material)
         for _ in range(_ATTEMPTS):
-            self.budget.reserve(_PROBABLE_COST)
+            worst = self._worst(text)
             said: dict[str, Any] = {}
             try:
-                said = self._ask(prompt.document(material))
-            finally:
-                self.budget.settle(_PROBABLE_COST, _number(said.get("total_cost_usd")))
-            usage += _usage(said)
-            cost += _number(said.get("total_cost_usd"))
+                self.budget.reserve(worst)
+                try:
+                    said = self._ask(text)
+                finally:
+                    self.budget.settle(worst, _number(said.get("total_cost_usd")))
+            except NoAnswer as error:
+                error.spent += spent
+                raise
+            spent += Spent(1, _usage(said), _number(said.get("total_cost_usd")))
             answer = said.get("structured_output")
             try:
                 if not isinstance(answer, dict):
                     raise BadReply("there is no structured output")
                 reply = parse_reply(answer, len(material.rounds))
-                return Extraction(reply, _model(said) or self.model, usage, cost)
+                return Extraction(reply, _model(said) or self.model, spent)
             except BadReply as error:
                 problem = str(error)
-        raise Failed(f"the reply could not be used, {_ATTEMPTS} times: {problem}")
+        raise Failed(f"the reply could not be used, {_ATTEMPTS} times: {problem}", spent)
+
+    def _worst(self, text: str) -> float:
+        """What a call costs at most, as far as anybody can say from outside."""
+        asked = tokens_of(prompt.instructions()) + tokens_of(text)
+        return _PRICES[self.family].of(Usage(cache_write=asked, output=_MOST_OUTPUT))
 
     def _ask(self, text: str) -> dict[str, Any]:
         with tempfile.TemporaryDirectory(prefix="minutebook-") as folder:
@@ -107,6 +132,8 @@ def _run(command: list[str], text: bytes, cwd: Path, timeout: float) -> tuple[in
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
+            # Without this the CLI sends the text a second time, to find a title for it.
+            env={**os.environ, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"},
         )
     except OSError as error:
         raise Refused(f"{command[0]} cannot be run: {error.strerror}") from None
@@ -114,7 +141,7 @@ def _run(command: list[str], text: bytes, cwd: Path, timeout: float) -> tuple[in
         try:
             output, errors = process.communicate(text, timeout)
         except subprocess.TimeoutExpired:
-            raise Failed(f"claude did not answer in {timeout:.0f} s", service=True) from None
+            raise Unavailable(f"claude did not answer in {timeout:.0f} s") from None
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
@@ -134,7 +161,7 @@ def _understood(status: int, output: bytes, errors: bytes) -> dict[str, Any]:
         words = str(said.get("result") or said.get("errors") or said.get("subtype"))[:300]
         if "login" in words.lower() or "api key" in words.lower():
             raise Refused(f"claude is not logged in: {words}")
-        raise Failed(f"claude failed: {words}", service=True)
+        raise Unavailable(f"claude failed: {words}")
     return said
 
 

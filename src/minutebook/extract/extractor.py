@@ -11,26 +11,57 @@ from minutebook.extract.reply import Reply
 from minutebook.model import Usage
 
 
+class Spent(msgspec.Struct, frozen=True):
+    """What asking took, whether or not anything came of it."""
+
+    calls: int = 0
+    usage: Usage = Usage()
+    cost_usd: float = 0.0
+
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(
+            self.calls + other.calls, self.usage + other.usage, self.cost_usd + other.cost_usd
+        )
+
+
 class Extraction(msgspec.Struct, frozen=True):
     """A usable answer, and what it cost."""
 
     reply: Reply
     model: str | None = None
-    usage: Usage = Usage()
-    cost_usd: float = 0.0
+    spent: Spent = Spent()
 
 
-class Failed(Exception):
+class NoAnswer(Exception):
+    """Nothing usable; what was spent on it all the same is with it."""
+
+    def __init__(self, reason: str, spent: Spent | None = None) -> None:
+        super().__init__(reason)
+        self.spent = spent or Spent()
+
+
+class Failed(NoAnswer):
     """No usable answer for this session; the others go on."""
 
-    def __init__(self, reason: str, *, service: bool = False) -> None:
-        super().__init__(reason)
-        self.service = service
-        """Whether the service is to blame rather than the session: a few in a row end the run."""
+    service = False
+    """Whether the service is to blame rather than the session: a few in a row end the run."""
 
 
-class Refused(Exception):
+class Unavailable(Failed):
+    """The service is slow, overloaded or down."""
+
+    service = True
+
+
+class Refused(NoAnswer):
     """No answer for any session: no key, no network, no credit. The run stops asking."""
+
+
+class OverBudget(NoAnswer):
+    """The next call might cross the limit."""
+
+    def __init__(self, reason: str = "the limit of --max-cost is reached") -> None:
+        super().__init__(reason)
 
 
 class Extractor(Protocol):
@@ -54,10 +85,10 @@ class Extractor(Protocol):
         """What a call will probably cost, in dollars; None where nobody can know."""
         ...
 
-    def close(self) -> None:
-        """Let go of connections."""
+    def extract(self, material: Material) -> Extraction:
+        """Raises `Failed`, `Refused` or `OverBudget`; may be called from several threads."""
         ...
 
-    def extract(self, material: Material) -> Extraction:
-        """Raises `Failed` or `Refused`; may be called from several threads."""
+    def close(self) -> None:
+        """Let go of connections."""
         ...

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from minutebook.extract import prompt
-from minutebook.extract.extractor import Extraction, Failed, Refused
+from minutebook.extract.conversation import Answer, Messages, converse
+from minutebook.extract.extractor import Extraction, Failed, Refused, Spent, Unavailable
 from minutebook.extract.material import Material
 from minutebook.extract.pricing import Budget
 from minutebook.extract.secret import Secret
-from minutebook.extract.validation import BadReply, parse_reply
 from minutebook.model import Usage
 
 if TYPE_CHECKING:
     import httpx2
 
-_ATTEMPTS = 3
 _RETRIES = 5
 _TIMEOUT = 600.0  # a local model on a laptop takes its time
 _LONGEST_WAIT = 30.0
@@ -81,29 +80,17 @@ class OpenAIExtractor:
         return None  # nobody knows what an endpoint charges
 
     def extract(self, material: Material) -> Extraction:
-        messages = [
-            {"role": "system", "content": prompt.instructions()},
-            {"role": "user", "content": prompt.document(material)},
-        ]
-        usage, problem = Usage(), ""
-        for _ in range(_ATTEMPTS):
-            completion = self._complete(messages)
-            if completion.usage is not None:
-                usage += Usage(completion.usage.prompt_tokens, completion.usage.completion_tokens)
-            answer = (completion.choices[0].message.content or "") if completion.choices else ""
-            try:
-                reply = parse_reply(answer, len(material.rounds))
-                return Extraction(reply, completion.model or self.model, usage)
-            except BadReply as error:
-                problem = str(error)
-            messages = [
-                *messages[:2],
-                {"role": "assistant", "content": answer or "(no answer)"},
-                {"role": "user", "content": f"This cannot be used: {problem}. Answer again."},
-            ]
-        raise Failed(f"the reply could not be used, {_ATTEMPTS} times: {problem}")
+        return converse(self._ask, material)
 
-    def _complete(self, messages: list[dict[str, str]]) -> _Completion:
+    def _ask(self, messages: Messages) -> Answer:
+        system = {"role": "system", "content": prompt.instructions()}
+        completion = self._complete([system, *messages])
+        used = completion.usage or _Used()
+        usage = Usage(used.prompt_tokens, used.completion_tokens)
+        text = (completion.choices[0].message.content or "") if completion.choices else ""
+        return Answer(text, completion.model or self.model, Spent(1, usage))
+
+    def _complete(self, messages: Messages) -> _Completion:
         body = {
             "model": self.model,
             "messages": messages,
@@ -126,7 +113,7 @@ class OpenAIExtractor:
             try:
                 response = self.client.post(self._url, json=body)
             except httpx2.TimeoutException:
-                raise Failed(f"{self.destination} did not answer in time", service=True) from None
+                raise Unavailable(f"{self.destination} did not answer in time") from None
             except (httpx2.HTTPError, httpx2.InvalidURL) as error:
                 said = self._key.scrub(str(error))[:200]
                 raise Refused(f"{self.destination} cannot be reached: {said}") from None
@@ -139,4 +126,4 @@ class OpenAIExtractor:
         said = self._key.scrub(response.text)[:200]
         if response.status_code in (401, 403, 404):
             raise Refused(f"{self.destination} refuses ({response.status_code}): {said}")
-        raise Failed(f"{self.destination} failed ({response.status_code}): {said}", service=True)
+        raise Unavailable(f"{self.destination} failed ({response.status_code}): {said}")

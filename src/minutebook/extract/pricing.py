@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 
+from minutebook.extract.extractor import OverBudget
 from minutebook.model import Usage
 
 BYTES_PER_TOKEN = 3.0
@@ -53,10 +54,6 @@ def price_of(model: str) -> Price | None:
 
 def tokens_of(text: str) -> int:
     return round(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN)
-
-
-class OverBudget(Exception):
-    """The next call might cross the limit."""
 
 
 class Budget:

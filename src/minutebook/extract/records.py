@@ -69,8 +69,8 @@ def extracted_record(
         extractor=extractor.name,
         extractor_model=extraction.model,
         prompt_version=extractor.version,
-        usage=extraction.usage if extraction.usage.total else None,
-        cost_usd=round(extraction.cost_usd, 6),
+        usage=extraction.spent.usage if extraction.spent.usage.total else None,
+        cost_usd=round(extraction.spent.cost_usd, 6),
     )
 
 
@@ -122,7 +122,7 @@ def _ids(parts: Sequence[ReplyEngagement], previous: SessionRecord | None) -> li
     for part in parts:
         id = known.get(part.turn_range[0])
         if id is None or id in ids:
-            id = _free(slug(part.topic), {*ids, *kept})
+            id = free_id(slug(part.topic), {*ids, *kept})
         ids.append(id)
     return ids
 
@@ -134,7 +134,8 @@ def slug(topic: str) -> str:
     return "-".join(words)[:_SLUG_CHARS].strip("-") or "engagement"
 
 
-def _free(wanted: str, taken: set[str]) -> str:
+def free_id(wanted: str, taken: set[str]) -> str:
+    """An id nobody has yet: the wanted one, or with a number."""
     number, id = 1, wanted
     while id in taken:
         number += 1

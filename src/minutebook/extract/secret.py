@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from pathlib import Path
 
-_LINE = re.compile(r"(?:export\s+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*=\s*(?P<value>.+)")
-_BARE = {"ANTHROPIC_API_KEY": re.compile(r"sk-ant-\S+"), "OPENAI_API_KEY": re.compile(r"sk-\S+")}
+_BARE = {"ANTHROPIC_API_KEY": re.compile(r"sk-ant-[\w-]+")}
+"""Keys that say by themselves whose they are; others need their name."""
 
 
 class Secret:
@@ -38,17 +39,27 @@ def find_secret(name: str, home: Path | None = None) -> Secret | None:
 
 
 def _from_file(name: str, home: Path) -> str | None:
-    """``NAME=value``, ``export NAME=value`` or the bare key on a line of its own."""
+    """``NAME=value``, ``export NAME=value`` or the bare key; the last one counts."""
     try:
-        text = (home / ".secrets").read_text(encoding="utf-8", errors="replace")
+        text = (home / ".secrets").read_text(encoding="utf-8-sig", errors="replace")
     except OSError:
         return None
-    bare = None
+    named = bare = None
     for line in text.splitlines():
-        line = line.strip()
-        if match := _LINE.fullmatch(line):
-            if match["name"] == name:
-                return match["value"].split(" #")[0].strip().strip("\"'") or None
-        elif bare is None and _BARE[name].fullmatch(line):
-            bare = line
-    return bare
+        for word in _words(line):
+            given, equals, value = word.partition("=")
+            if equals and given == name and not value.startswith("$"):
+                named = value or None
+            elif name in _BARE and _BARE[name].fullmatch(word):
+                bare = word
+    return named or bare
+
+
+def _words(line: str) -> list[str]:
+    """The words of a line as a shell would see them; none where it would not."""
+    try:
+        words = shlex.shlex(line.replace(" = ", "="), posix=True, punctuation_chars=";")
+        words.whitespace_split = True
+        return list(words)
+    except ValueError:
+        return []

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from minutebook.derive.plain import without_sequences
 from minutebook.extract.reply import Reply, ReplyEngagement
 from minutebook.model.engagement import MOST_DECISIONS
 
@@ -87,7 +88,7 @@ def _range(given: list[int], rounds: int) -> list[int]:
 
 def one_line(text: str, limit: int = LONGEST_TEXT) -> str:
     """One clean line: what a terminal or a page would obey is gone."""
-    line = " ".join(_CONTROL.sub(" ", text).split())
+    line = " ".join(_CONTROL.sub(" ", without_sequences(text)).split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 

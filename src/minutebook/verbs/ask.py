@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+import queue
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import FrameType
 
-from minutebook.extract.extractor import Extraction, Extractor, Failed, Refused
+from minutebook.extract.extractor import (
+    Extraction,
+    Extractor,
+    Failed,
+    NoAnswer,
+    OverBudget,
+    Refused,
+    Spent,
+)
 from minutebook.extract.material import Material
-from minutebook.extract.pricing import OverBudget
-from minutebook.model import Usage
 
 _TROUBLES_IN_A_ROW = 3
 """A service that fails so often in a row is down: asking on would only take time."""
+_LOOK_UP = 0.1  # seconds between looks at whether somebody pressed Ctrl-C
 
 Take = Callable[[Material, Extraction | Failed], None]
+INTERRUPTED = "interrupted"
 
 
 @dataclass
@@ -23,24 +35,43 @@ class Asked:
 
     total: int = 0
     done: int = 0
-    calls: int = 0
-    usage: Usage = field(default_factory=Usage)
-    cost_usd: float = 0.0
+    spent: Spent = field(default_factory=Spent)
     stopped: str | None = None
-    interrupted: bool = False
-    troubles: int = 0
+    interrupts: int = 0
+    _troubles: int = 0
 
     def count(self, result: Extraction | Failed) -> None:
+        """A session is done, one way or the other."""
         self.done += 1
-        self.calls += 1
+        self.spent += result.spent
         if isinstance(result, Extraction):
-            self.troubles = 0
-            self.usage += result.usage
-            self.cost_usd += result.cost_usd
+            self._troubles = 0
             return
-        self.troubles = self.troubles + 1 if result.service else 0
-        if self.troubles >= _TROUBLES_IN_A_ROW:
-            self.stopped = str(result)
+        self._troubles = self._troubles + 1 if result.service else 0
+        if self._troubles >= _TROUBLES_IN_A_ROW:
+            self.stop(str(result))
+
+    def stop(self, why: str) -> None:
+        self.stopped = self.stopped or why
+
+
+@contextmanager
+def interruptible(asked: Asked) -> Iterator[None]:
+    """Ctrl-C is noted instead of raised: an exception between an answer and its record would
+    lose what was paid for."""
+
+    def note(_signal: int, _frame: FrameType | None) -> None:
+        asked.interrupts += 1
+        asked.stop(INTERRUPTED)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def ask_all(
@@ -51,39 +82,53 @@ def ask_all(
     concurrency: int,
     progress: Callable[[Asked], None] | None,
 ) -> None:
-    """One call a session. Ctrl-C lets what is under way finish, and writes it down."""
+    """One call a session. A first Ctrl-C lets what is under way finish; a second one does not
+    wait for it."""
     waiting = list(reversed(pending))
-    flying: dict[Future[Extraction], Material] = {}
-    with ThreadPoolExecutor(max(1, concurrency)) as pool:
-        while waiting or flying:
+    landed: queue.SimpleQueue[tuple[Material, Extraction | Exception]] = queue.SimpleQueue()
+    flying = 0
+    with interruptible(asked):
+        while True:
+            while waiting and not asked.stopped and flying < max(1, concurrency):
+                _launch(extractor, waiting.pop(), landed)
+                flying += 1
+            if not flying or asked.interrupts > 1:
+                return
             try:
-                while waiting and not asked.stopped and len(flying) < max(1, concurrency):
-                    material = waiting.pop()
-                    flying[pool.submit(extractor.extract, material)] = material
-                if not flying:
-                    return
-                ready, _ = wait(flying, return_when=FIRST_COMPLETED)
-                for future in ready:
-                    _land(future, flying.pop(future), take, asked)
-                    if progress is not None:
-                        progress(asked)
-            except KeyboardInterrupt:
-                if asked.interrupted:
-                    raise  # asked twice: now at once
-                asked.interrupted = True
-                asked.stopped = "interrupted"
+                material, result = landed.get(timeout=_LOOK_UP)
+            except queue.Empty:
+                continue
+            flying -= 1
+            _land(material, result, take, asked)
+            if progress is not None:
+                progress(asked)
 
 
-def _land(future: Future[Extraction], material: Material, take: Take, asked: Asked) -> None:
-    try:
-        result: Extraction | Failed = future.result()
-    except Failed as error:
-        result = error
-    except Refused as error:
-        asked.stopped = asked.stopped or str(error)
+def _launch(
+    extractor: Extractor,
+    material: Material,
+    landed: queue.SimpleQueue[tuple[Material, Extraction | Exception]],
+) -> None:
+    """Ask in a thread that nobody has to wait for when the program ends."""
+
+    def fly() -> None:
+        try:
+            landed.put((material, extractor.extract(material)))
+        except Exception as error:  # it is looked at where it lands
+            landed.put((material, error))
+
+    threading.Thread(target=fly, daemon=True).start()
+
+
+def _land(material: Material, result: Extraction | Exception, take: Take, asked: Asked) -> None:
+    if isinstance(result, Refused | OverBudget):
+        asked.spent += result.spent
+        asked.stop(str(result))
         return
-    except OverBudget:
-        asked.stopped = asked.stopped or "the limit of --max-cost is reached"
-        return
+    if isinstance(result, Exception) and not isinstance(result, Failed):
+        if isinstance(result, NoAnswer):
+            raise result
+        # One session's surprise must not cost the others their answers.
+        result = Failed(f"something unexpected: {type(result).__name__}: {result}")
     take(material, result)
     asked.count(result)

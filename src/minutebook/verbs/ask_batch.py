@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 
 import msgspec
@@ -11,10 +12,13 @@ from minutebook.archive.store import write_atomically
 from minutebook.errors import BadArgument
 from minutebook.extract.anthropic import AnthropicExtractor
 from minutebook.extract.batches import PendingBatch, results, send, wait_for
-from minutebook.extract.extractor import Extractor, Failed, Refused
+from minutebook.extract.extractor import Extractor, NoAnswer
 from minutebook.extract.material import Material
-from minutebook.extract.pricing import OverBudget
-from minutebook.verbs.ask import Asked, Take
+from minutebook.verbs.ask import Asked, Take, interruptible
+
+
+class _Interrupted(Exception):
+    """Somebody pressed Ctrl-C while nothing was to be lost."""
 
 
 def ask_batch(
@@ -30,38 +34,40 @@ def ask_batch(
         raise BadArgument("Only the anthropic extractor has batches: leave --batch out.")
     waiting = {material.info.id: material for material in pending}
 
-    def on_the_way(done: int, total: int) -> None:
-        asked.done, asked.total = done, max(total, asked.total)
+    def pause(seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            if asked.interrupts:
+                raise _Interrupted
+            time.sleep(min(left, 0.1))
         if progress is not None:
             progress(asked)
 
     try:
-        while waiting:
-            batch = _sent_before(layout)
-            if batch is not None and not wait_for(extractor, batch, on_the_way):
-                batch = None  # too long ago: its results are gone
-            if batch is None:
-                batch = send(extractor, list(waiting.values()))
-                write_atomically(layout.batch, msgspec.json.encode(batch))
-                wait_for(extractor, batch, on_the_way)
-            asked.done = len(pending) - len(waiting)
-            for session_id, result in results(extractor, batch, waiting):
-                take(waiting.pop(session_id), result)
-                asked.count(result)
-            layout.batch.unlink(missing_ok=True)
-            unanswered = [id for id in batch.digests if id in waiting]
-            if unanswered and all(waiting[id].digest == batch.digests[id] for id in unanswered):
-                asked.stopped = "the batch has no answer for some sessions"
-                return
-    except (Refused, Failed) as error:
-        asked.stopped = str(error)
-    except OverBudget:
-        asked.stopped = "the limit of --max-cost is reached"
-    except KeyboardInterrupt:
-        asked.interrupted, asked.stopped = True, "interrupted"
+        with interruptible(asked):
+            while waiting and not asked.stopped:
+                batch = sent_before(layout)
+                if batch is not None and not wait_for(extractor, batch, pause):
+                    batch = None  # too long ago: its results are gone
+                if batch is None:
+                    batch = send(extractor, list(waiting.values()))
+                    write_atomically(layout.batch, msgspec.json.encode(batch))
+                    wait_for(extractor, batch, pause)
+                for session_id, result in results(extractor, batch, waiting):
+                    take(waiting.pop(session_id), result)
+                    asked.count(result)
+                layout.batch.unlink(missing_ok=True)
+                unanswered = [id for id in batch.digests if id in waiting]
+                if any(waiting[id].digest == batch.digests[id] for id in unanswered):
+                    asked.stop("the batch has no answer for some sessions")
+    except NoAnswer as error:
+        asked.spent += error.spent
+        asked.stop(str(error))
+    except _Interrupted:
+        pass  # the batch is written down, and noted as interrupted already
 
 
-def _sent_before(layout: Layout) -> PendingBatch | None:
+def sent_before(layout: Layout) -> PendingBatch | None:
     """A batch an earlier run sent and did not see the end of."""
     try:
         return msgspec.json.decode(layout.batch.read_bytes(), type=PendingBatch)

@@ -17,6 +17,7 @@ from minutebook.archive.store import writing
 from minutebook.derive.activity import Activity, activity
 from minutebook.errors import Ambiguous, BadArgument, NotFound
 from minutebook.extract.corrections import FIELDS, corrected
+from minutebook.extract.validation import one_line
 from minutebook.model.engagement import (
     METHODS,
     MOST_DECISIONS,
@@ -33,13 +34,15 @@ _VALUES = {"method": METHODS, "phase": PHASES}
 
 def correct(layout: Layout, session: str, engagement: str, setting: str) -> Engagement:
     """Set a field of an engagement: ``topic=…``, ``method=debug``, ``turn_range=3-7``."""
+    if not layout.engagements.exists():
+        raise NotFound(f"Nothing is ingested at {layout.root} yet: `minutebook ingest`.")
     with writing(layout.ingest_lock, "correct"):
         records = read_records(layout)
         record = find_record(records, session)
         chosen = _find_engagement(record, engagement)
         field, value = _parse(setting, record.rounds)
         correction = Correction(record.session_id, chosen.id, chosen.turn_range, field, value)
-        rounds = _rounds(layout, record) if field == "turn_range" else ()
+        rounds = _rounds(layout, record) if field == "turn_range" else []
         after = corrected(record, [correction], rounds)
         names = {*record.corrected, *after.corrected}
         after = msgspec.structs.replace(after, corrected=tuple(sorted(names)))
@@ -77,7 +80,7 @@ def _find_engagement(record: SessionRecord, name: str) -> Engagement:
     ids = [engagement.id for engagement in record.engagements]
     fitting = [e for e in record.engagements if e.id == name]
     fitting = fitting or [e for e in record.engagements if e.id.startswith(name)]
-    if name.isdigit() and not fitting:
+    if name.isdecimal() and not fitting:
         number = int(name)
         fitting = [e for e in record.engagements if e.turn_range[0] <= number <= e.turn_range[1]]
     if len(fitting) == 1:
@@ -94,7 +97,7 @@ def _find_engagement(record: SessionRecord, name: str) -> Engagement:
 
 def _parse(setting: str, rounds: int) -> tuple[str, str | tuple[str | int, ...]]:
     field, equals, text = setting.partition("=")
-    field, text = field.strip(), " ".join(text.split())
+    field, text = field.strip(), one_line(text)
     if not equals or field not in FIELDS:
         raise BadArgument(f"Write field=value; the fields are {', '.join(FIELDS)}.")
     if field in _VALUES and text not in _VALUES[field]:

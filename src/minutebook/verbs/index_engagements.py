@@ -7,7 +7,7 @@ import time
 from collections.abc import Collection
 
 from minutebook.archive.database import Broken, open_database, rows_of
-from minutebook.archive.engagements import write_records
+from minutebook.archive.engagements import compact
 from minutebook.archive.engagements_index import engagements_index
 from minutebook.archive.indexes import rounds_index
 from minutebook.archive.layout import Layout, SessionFolder
@@ -41,7 +41,7 @@ def index_engagements(
     while True:
         try:
             with writing(layout.lock, "ingest"):
-                write_records(layout, records.values())
+                compact(layout)
                 _tag(layout, set(changed))
                 _tag_sessions(layout, [records[id] for id in changed if id not in tagged])
                 page = engagements_index(layout, records.values()).encode()

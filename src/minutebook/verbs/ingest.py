@@ -20,6 +20,7 @@ from minutebook.archive.engagements import (
     read_records,
 )
 from minutebook.archive.layout import Layout
+from minutebook.archive.ledger import load_ledger
 from minutebook.archive.store import writing
 from minutebook.derive.identity import Identity
 from minutebook.extract.corrections import corrected
@@ -32,7 +33,7 @@ from minutebook.model.session import GHOST_THRESHOLD
 from minutebook.sources.base import Transcript
 from minutebook.verbs.ask import Asked, ask_all
 from minutebook.verbs.index_engagements import index_engagements, is_indexed
-from minutebook.verbs.inscribe import InscribeReport, inscribe
+from minutebook.verbs.inscribe import InscribeReport, doubles_of, inscribe
 
 OFFLINE = "offline"
 
@@ -80,6 +81,8 @@ class Seen(msgspec.Struct, frozen=True):
     material: Material | None = None
     """What a model is to be asked about."""
     failure: str | None = None
+    kept: bool = False
+    """Whether the record is the one there was, for a file that was only touched or moved."""
 
 
 class _Reader:
@@ -91,10 +94,11 @@ class _Reader:
         records: dict[str, SessionRecord],
         due: set[str],
         extractor: Extractor,
+        again: bool,
         ghosts_below: int,
     ) -> None:
         self._records, self._due, self._extractor = records, due, extractor
-        self._ghosts_below = ghosts_below
+        self._again, self._ghosts_below = again, ghosts_below
         self.corrections = read_corrections(layout)
         self.seen: dict[str, Seen] = {}
 
@@ -114,6 +118,9 @@ class _Reader:
         base = base_record(material, origin, agent_id)
         if info.is_ghost(self._ghosts_below):
             return Seen(msgspec.structs.replace(base, ghost=True)), []
+        known = self._records.get(info.id)
+        if known is not None and not self._again and is_the_same(known, base, self._extractor):
+            return Seen(_refreshed(base, known), kept=True), []
         if self._extractor.destination is not None:
             return Seen(base, _light(material)), []
         try:
@@ -157,19 +164,19 @@ def ingest(
         complete = is_indexed(layout)
         due = {
             t.session_id
-            for t in transcripts
+            for t in without_doubles(layout, transcripts)
             if again or is_due(t, records.get(t.session_id), extractor, skip_existing, ghosts_below)
         }
-        reader = _Reader(layout, records, due, extractor, ghosts_below)
+        reader = _Reader(layout, records, due, extractor, again, ghosts_below)
         inscribed = inscribe(layout, roster, transcripts, progress=reading, witness=reader)
         run = _Run(layout, records, reader)
-        pending = run.sort_out(again, extractor)
-        forecast = _forecast(extractor, pending)
+        pending = run.sort_out()
+        forecast = _forecast(extractor, pending, batch)
         asked = Asked(total=len(pending))
         if pending and (confirm is None or confirm(forecast)):
             _ask(layout, extractor, pending, run, asked, batch, concurrency, asking)
         elif pending:
-            asked.stopped = "not confirmed"
+            asked.stop("not confirmed")
         if run.changed or not complete:
             # What a killed run left behind was never indexed.
             stale = run.changed if complete else set(records)
@@ -183,12 +190,12 @@ def ingest(
             ),
             failures=run.failures,
             engagements=sum(len(records[id].engagements) for id in run.changed),
-            calls=asked.calls,
-            usage=asked.usage,
-            cost_usd=asked.cost_usd,
+            calls=asked.spent.calls,
+            usage=asked.spent.usage,
+            cost_usd=asked.spent.cost_usd,
             left=asked.total - asked.done,
             stopped=asked.stopped,
-            interrupted=asked.interrupted,
+            interrupted=bool(asked.interrupts),
             inscribed=inscribed,
             forecast=forecast,
         )
@@ -204,7 +211,9 @@ def _ask(
     concurrency: int,
     asking: Callable[[Asked], None] | None,
 ) -> None:
-    if batch:
+    if not batch and extractor.name == "anthropic" and layout.batch.exists():
+        asked.stop(f"a batch is under way: --batch picks it up ({layout.batch} keeps it)")
+    elif batch:
         from minutebook.verbs.ask_batch import ask_batch
 
         ask_batch(layout, extractor, pending, run.take, asked, asking)
@@ -250,27 +259,25 @@ class _Run:
         self.failures: list[Failure] = []
         self.ghosts = self.ingested = 0
 
-    def sort_out(self, again: bool, extractor: Extractor) -> list[Material]:
+    def sort_out(self) -> list[Material]:
         """Record what needs no call; what is left are the sessions to ask about."""
         pending = []
-        for session_id, seen in self._reader.seen.items():
-            known = self._records.get(session_id)
+        for seen in self._reader.seen.values():
             if seen.failure is not None:
                 self._fail(seen.record, seen.failure)
-            elif seen.material is None:
-                self.ghosts += seen.record.ghost
-                self.ingested += not seen.record.ghost
-                self._write(seen.record)
-            elif known is not None and not again and _is_the_same(known, seen.record, extractor):
-                self._write(_refreshed(seen.record, known))
-            else:
+            elif seen.material is not None:
                 pending.append(seen.material)
+            else:
+                self.ghosts += seen.record.ghost
+                self.ingested += not (seen.record.ghost or seen.kept)
+                self._write(seen.record)
         return pending
 
     def tagged(self, inscribed: InscribeReport) -> set[str]:
         """Sessions that were inscribed with their engagements, because rules found them."""
         new = {s.transcript.session_id for s in inscribed.sessions if s.outcome == "new"}
-        return {id for id in new if id in self._reader.seen and not self._reader.seen[id].material}
+        seen = self._reader.seen
+        return {id for id in new if id in seen and not (seen[id].material or seen[id].kept)}
 
     def take(self, material: Material, result: Extraction | Failed) -> None:
         """Write down what came of a session."""
@@ -294,14 +301,14 @@ class _Run:
         self.changed.add(record.session_id)
 
 
-def _is_the_same(known: SessionRecord, now: SessionRecord, extractor: Extractor) -> bool:
-    """Only the file was touched: nothing an extractor sees has changed."""
-    return (
-        known.digest == now.digest
-        and bool(known.engagements)
-        and known.failure is None
-        and not is_outdated(known, extractor)
-    )
+def is_the_same(known: SessionRecord, now: SessionRecord, extractor: Extractor) -> bool:
+    """Only the file was touched or moved: nothing an extractor sees has changed.
+
+    After a failure a model is asked again; rules leave alone what a model said before it.
+    """
+    if known.digest != now.digest or not known.engagements or is_outdated(known, extractor):
+        return False
+    return known.failure is None or extractor.name == OFFLINE
 
 
 _EXTRACTED = (
@@ -316,13 +323,21 @@ def _refreshed(now: SessionRecord, known: SessionRecord) -> SessionRecord:
     return msgspec.structs.replace(now, **kept)
 
 
-def _forecast(extractor: Extractor, pending: Sequence[Material]) -> Forecast:
+def without_doubles(layout: Layout, transcripts: Sequence[Transcript]) -> list[Transcript]:
+    """One file a session, as `inscribe` chooses it."""
+    if len({t.session_id for t in transcripts}) == len(transcripts):
+        return list(transcripts)
+    doubles = doubles_of(load_ledger(layout), transcripts)
+    return [t for t in transcripts if t.path not in doubles]
+
+
+def _forecast(extractor: Extractor, pending: Sequence[Material], batch: bool) -> Forecast:
     costs = [extractor.forecast(material) for material in pending]
     known = [cost for cost in costs if cost is not None]
     return Forecast(
         calls=len(pending),
         chars=sum(len(material.skeleton) for material in pending),
-        cost_usd=sum(known) if len(known) == len(costs) else None,
+        cost_usd=sum(known) / (2 if batch else 1) if len(known) == len(costs) else None,
         destination=extractor.destination,
         extractor=extractor.name,
         model=extractor.model,

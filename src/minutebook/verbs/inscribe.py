@@ -119,7 +119,7 @@ def inscribe(
         make_folder(layout.sessions)
         sweep(layout.sessions, "", "*/")
         ledger = load_ledger(layout)
-        doubles = _doubles(ledger, transcripts)
+        doubles = doubles_of(ledger, transcripts)
         own = [t for t in transcripts if t.path not in doubles]
         stale = [
             t
@@ -161,7 +161,7 @@ def _said(
     return Inscribed(transcript, "unusable" if ledger.is_unusable(transcript) else "unchanged")
 
 
-def _doubles(ledger: Ledger, transcripts: Sequence[Transcript]) -> dict[Path, Path]:
+def doubles_of(ledger: Ledger, transcripts: Sequence[Transcript]) -> dict[Path, Path]:
     """Files whose id another file has too → that file: the one inscribed, else the larger."""
     chosen: dict[str, Transcript] = {}
     for transcript in transcripts:

@@ -18,7 +18,7 @@ from minutebook.model.session import GHOST_THRESHOLD
 from minutebook.sources.base import Transcript, reason_of
 from minutebook.sources.fan_out import fan_out
 from minutebook.sources.library import open_transcript
-from minutebook.verbs.ingest import is_due
+from minutebook.verbs.ingest import is_due, is_the_same, without_doubles
 
 
 class Surveyed(msgspec.Struct, frozen=True):
@@ -64,6 +64,9 @@ def survey(
             return _unreadable(transcript, "no transcript")
         info = material.info
         ghost = info.is_ghost(ghosts_below)
+        if due and not again and record is not None:
+            now = msgspec.structs.replace(record, digest=material.digest)
+            due = not is_the_same(record, now, extractor)
         return Surveyed(
             transcript.session_id,
             info.title,
@@ -78,7 +81,7 @@ def survey(
         )
 
     found = []
-    for transcript, surveyed in fan_out(look, transcripts):
+    for transcript, surveyed in fan_out(look, without_doubles(layout, transcripts)):
         if progress is not None:
             progress(transcript.size)
         found.append(surveyed)

@@ -13,13 +13,12 @@ from dataclasses import dataclass, field
 
 from minutebook.derive.activity import Activity
 from minutebook.extract.offline.boundaries import Reason
-from minutebook.extract.offline.requests import opening_of
+from minutebook.extract.offline.requests import opening_of, without_code
 from minutebook.model.engagement import METHODS, Method
 
 _LATER = 1.4  # all later requests together, against 1 for the opening one
 _HEAD, _TAIL = 400, 200
 _CLOSING = 800
-_FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 
 # Words of requests. One hit a method and request: ten times "fix" is one wish.
 _REQUESTS: tuple[tuple[Method, float, str], ...] = (
@@ -193,7 +192,7 @@ def method_of(rounds: Sequence[Activity]) -> tuple[Method, list[Reason]]:
 
 def _hear(ballot: _Ballot, round: Activity, share: float) -> None:
     """What the request says."""
-    typed = _FENCED.sub(" ", round.prompt)
+    typed = without_code(round.prompt)
     request = (
         typed if len(typed) <= _HEAD + _TAIL else f"{typed[:_HEAD]}\n{typed[-_TAIL:]}"
     ).lower()

@@ -54,6 +54,11 @@ def opening_of(rounds: Sequence[Activity]) -> int:
     return 0
 
 
+def without_code(text: str) -> str:
+    """A text without its fenced blocks."""
+    return _FENCED.sub("\n", text)
+
+
 def clauses(text: str) -> list[str]:
     """What a person typed, in pieces that can stand as a heading, without what they pasted."""
     return _pieces(text, _CLAUSE)
@@ -65,7 +70,7 @@ def sentences(text: str) -> list[str]:
 
 
 def _pieces(text: str, split: re.Pattern[str]) -> list[str]:
-    typed = _URL.sub(_last_part, _LINK.sub(r"\1", _FENCED.sub("\n", text)))
+    typed = _URL.sub(_last_part, _LINK.sub(r"\1", without_code(text)))
     kept = [line for line in typed.split("\n") if not _PASTED.match(line)]
     found = (" ".join(piece.split()) for piece in split.split("\n".join(kept)))
     return [piece for piece in found if len(piece) > 7 and " " in piece]
