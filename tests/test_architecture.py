@@ -19,13 +19,13 @@ FLOORS = (
     ("compose",),
     ("config",),
     ("verbs",),
-    ("sources", "archive", "extract"),
+    ("sources", "archive", "extract", "index"),
     ("derive",),
     ("model",),
     ("errors",),
 )
 HEIGHT = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
-CONNECTS = frozenset({"minutebook.archive.database"})  # modules that may open a database
+CONNECTS = frozenset({"minutebook.archive.database", "minutebook.index.database"})  # modules that may open a database
 
 
 def room_of(module: str) -> str:

@@ -26,6 +26,11 @@ class Layout:
         self.corrections = self.sessions / "corrections.jsonl"
         self.batch = self.sessions / "batch.json"
         self.ingest_lock = root / ".ingest.lock"
+        self.search_database = self.sessions / "search.db"
+        self.search = self.sessions / "search"
+        self.search_lock = root / ".search.lock"
+        self.semantic = self.sessions / "semantic.json"
+        self.embed_lock = root / ".embed.lock"
         self.ledger = self.sessions / "ledger.json"
 
     def agent(self, agent_id: str) -> Path:

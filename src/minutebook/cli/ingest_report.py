@@ -142,6 +142,11 @@ def print_newest(records: Iterable[SessionRecord]) -> None:
         terminal.say(terminal.quiet(f"… and {len(rows) - _MOST:,} older ones."))
 
 
+def method_mark(text: str, method: str) -> str:
+    """A text in the colour of a method."""
+    return click.style(text, fg=_MARKS.get(method))
+
+
 def _address(record: SessionRecord, engagement: Engagement) -> str:
     first, last = engagement.turn_range
     rounds = f"{first}-{last}" if last != first else str(first)
@@ -154,7 +159,7 @@ def engagement_line(record: SessionRecord, engagement: Engagement, cells: int) -
     day = when.strftime("%Y-%m-%d") if when else " " * 10
     room = max(20, terminal.columns() - 10 - 2 - 9 - 12 - 2 - cells)
     method = terminal.one_line(engagement.method)
-    mark = click.style(terminal.pad(method, 9), fg=_MARKS.get(method))
+    mark = method_mark(terminal.pad(method, 9), method)
     phase = terminal.pad(terminal.one_line(engagement.phase), 12)
     topic = terminal.pad(terminal.one_line(engagement.topic), room)
     return f"{day}  {mark}{phase}{topic}  {terminal.quiet(_address(record, engagement))}"

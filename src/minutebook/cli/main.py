@@ -13,10 +13,14 @@ from minutebook.errors import MinutebookError
 
 # name → (one-line help, shown without importing the verb)
 VERBS = {
+    "search": "Find when you worked on something, what you asked and what was answered.",
     "sessions": "List your sessions, newest first.",
     "show": "Read a session, or some rounds of it.",
     "doctor": "Say what the transcripts look like, and which will be deleted.",
     "ingest": "Find out what was worked on, decided and achieved, session by session.",
+    "stats": "Count engagements by method, project, agent, phase and day.",
+    "similar": "Find turns of other sessions that are about the same as one.",
+    "semantic": "Choose what compares meanings, and see how far embedding is.",
     "correct": "Correct an engagement; your word wins over every later extraction.",
     "inscribe": "Write sessions down: documents, rounds, databases, indexes.",
     "append": "Add what is new to inscribed sessions; safe while they are running.",

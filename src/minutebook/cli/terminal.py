@@ -41,6 +41,11 @@ def one_line(text: str) -> str:
     return " ".join(clean(text.translate(_LINE_BREAKS)).split())
 
 
+def one_line_kept(text: str) -> str:
+    """Clean text on a single line, its blanks left alone: for pieces of a line."""
+    return clean(text.translate(_LINE_BREAKS))
+
+
 def columns() -> int:
     """The terminal's width; what is piped gets a width that keeps lines whole enough to grep."""
     try:

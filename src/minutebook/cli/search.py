@@ -1,0 +1,130 @@
+"""``minutebook search``."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import click
+
+from minutebook.cli import terminal
+from minutebook.cli.filters import filter_options, filters_of
+from minutebook.cli.hits import print_hits
+from minutebook.cli.json_output import print_json
+from minutebook.cli.options import house_options, json_option
+from minutebook.compose import open_house
+from minutebook.config import settings
+from minutebook.errors import BadArgument
+from minutebook.index.query import parse_query
+from minutebook.verbs.search import Answer, search
+
+
+@click.command("search")
+@click.argument("query", nargs=-1)
+@house_options
+@filter_options
+@click.option(
+    "--in",
+    "where",
+    type=click.Choice(["engagements", "turns", "all"]),
+    default="all",
+    show_default=True,
+    help="What to find.",
+)
+@click.option(
+    "--side",
+    type=click.Choice(["asked", "answered", "both"]),
+    default="both",
+    show_default=True,
+    help="What you asked, what was answered.",
+)
+@click.option(
+    "--mode",
+    type=click.Choice(["lexical", "semantic", "hybrid"]),
+    default="hybrid",
+    show_default=True,
+    help="By words, by meaning, by both.",
+)
+@click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True)
+@click.option("--no-refresh", is_flag=True, help="Do not look for what has changed since.")
+@click.option("-s", "--stats", "as_stats", is_flag=True, help="Counts instead of hits.")
+@json_option
+def command(
+    query: tuple[str, ...],
+    roots: tuple[str, ...],
+    archive: str | None,
+    where: Any,
+    side: Any,
+    mode: Any,
+    limit: int,
+    no_refresh: bool,
+    as_stats: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Find when you worked on something, what you asked and what was answered.
+
+    Words, "quoted phrases", -excluded, prefix*, project:x agent:x method:x branch:x before:DATE
+    after:DATE. Without a query: the engagements that pass the filters, newest first.
+    """
+    house = open_house(settings(roots, archive))
+    filters = filters_of(options)
+    if as_stats:
+        from minutebook.cli.stats import show_stats
+
+        show_stats(house, filters, as_json)
+        return
+    parsed = parse_query(" ".join(query), filters)
+    if query and parsed.is_empty and parsed.filters == filters:
+        raise BadArgument("There is no word in that query.")
+    meaning: dict[str, Any] = {}
+    if mode != "lexical" and not parsed.is_empty:
+        from minutebook.verbs.semantic import Meaning
+
+        engine = Meaning(house.layout)
+        meaning = {"embedder": engine.embedder, "ready": engine.ready}
+    answer = search(
+        house.layout,
+        house.library,
+        parsed,
+        where=where,
+        side=side,
+        mode=mode,
+        limit=limit,
+        fresh=not no_refresh,
+        **meaning,
+    )
+    if as_json:
+        print_json(
+            mode=answer.mode,
+            fresh_at=answer.fresh_at,
+            refreshed=answer.refreshed,
+            waiting=answer.waiting,
+            hits=answer.hits,
+        )
+        return
+    print_hits(answer.hits)
+    _print_remarks(answer)
+
+
+def _print_remarks(answer: Answer) -> None:
+    if not answer.hits:
+        what = f"Nothing found for '{terminal.one_line(answer.query.text)}'."
+        terminal.note(what if not answer.query.is_empty else "No engagement passes these filters.")
+        terminal.note(
+            "Other words, fewer filters, or `minutebook ingest` for engagements, may help."
+        )
+    if answer.ghosts_hidden:
+        terminal.note(f"{terminal.plural(answer.ghosts_hidden, 'ghost')} not shown (--ghosts).")
+    if answer.refreshed is not None and answer.refreshed.anew:
+        terminal.note(f"The index was made again: {answer.refreshed.anew}.")
+    if answer.waiting:
+        count = terminal.plural(answer.waiting, "entry is", "entries are")
+        terminal.note(f"{count} still being embedded; until then they are found by words only.")
+    if answer.refreshed is None and answer.fresh_at is not None:
+        minutes = round((time.time() - answer.fresh_at) / 60)
+        terminal.note(f"The index is {terminal.plural(minutes, 'minute')} old (--no-refresh).")
+    elif answer.refreshed is not None:
+        changed = answer.refreshed.sessions
+        news = f", {terminal.plural(changed, 'session')} updated" if changed else ""
+        terminal.note(f"The index is up to date{news}.")

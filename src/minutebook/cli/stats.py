@@ -1,0 +1,93 @@
+"""``minutebook stats``."""
+
+from __future__ import annotations
+
+import sys
+from datetime import date, timedelta
+from typing import Any
+
+import click
+
+from minutebook.cli import terminal
+from minutebook.cli.filters import filter_options, filters_of
+from minutebook.cli.ingest_report import method_mark
+from minutebook.cli.json_output import print_json
+from minutebook.cli.options import house_options, json_option
+from minutebook.compose import House, open_house
+from minutebook.config import settings
+from minutebook.errors import NotFound
+from minutebook.index.query import Filters
+from minutebook.verbs.stats import Stats, stats
+
+_MOST = 12
+_BARS = "▁▂▃▄▅▆▇█"
+
+
+@click.command("stats")
+@house_options
+@filter_options
+@json_option
+def command(roots: tuple[str, ...], archive: str | None, as_json: bool, **options: Any) -> None:
+    """Count engagements by method, project, agent, phase and day."""
+    show_stats(open_house(settings(roots, archive)), filters_of(options), as_json)
+
+
+def show_stats(house: House, filters: Filters, as_json: bool) -> None:
+    if not house.layout.engagements.exists():
+        raise NotFound("There are no engagements yet: `minutebook ingest` finds them.")
+    found = stats(house.layout, filters)
+    if as_json:
+        print_json(stats=found)
+        return
+    counts = (
+        terminal.plural(found.engagements, "engagement"),
+        terminal.plural(found.sessions, "session"),
+        terminal.plural(found.decisions, "decision"),
+        terminal.plural(len(found.days), "active day"),
+    )
+    terminal.say(click.style(", ".join(counts) + ".", bold=True))
+    _table("Methods", found.methods, marked=True)
+    _table("Phases", found.phases)
+    _table("Projects", found.projects)
+    _table("Agents", found.agents)
+    _days(found)
+
+
+def _table(title: str, counts: dict[str, int], *, marked: bool = False) -> None:
+    if not counts:
+        return
+    terminal.say()
+    terminal.say(click.style(title, bold=True))
+    names = list(counts)[:_MOST]
+    room = min(40, max(terminal.width(terminal.one_line(name)) for name in names))
+    widest = max(counts.values())
+    bar = max(10, min(40, terminal.columns() - room - 12))
+    for name in names:
+        count = counts[name]
+        label = terminal.pad(terminal.one_line(name), room)
+        label = method_mark(label, name) if marked else label
+        length = max(1, round(bar * count / widest))
+        terminal.say(f"  {label}  {count:5,}  {terminal.quiet('█' * length)}")
+    if len(counts) > _MOST:
+        terminal.say(terminal.quiet(f"  … and {len(counts) - _MOST} more"))
+
+
+def _days(found: Stats) -> None:
+    days = {name: count for name, count in found.days.items() if name != "undated"}
+    if not days:
+        return
+    terminal.say()
+    first, last = date.fromisoformat(min(days)), date.fromisoformat(max(days))
+    terminal.say(f"{click.style('Days', bold=True)}  {first} to {last}")
+    if not sys.stdout.isatty():
+        for name, count in days.items():
+            terminal.say(f"  {name}  {count:5,}")
+        return
+    room = max(10, terminal.columns() - 4)
+    start = max(first, last - timedelta(days=room - 1))
+    span = [(start + timedelta(days=n)).isoformat() for n in range((last - start).days + 1)]
+    peak = max(days.values())
+    line = "".join(
+        _BARS[min(7, round(7 * days[day] / peak))] if day in days else " " for day in span
+    )
+    terminal.say(f"  {line}")

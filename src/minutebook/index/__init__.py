@@ -1,0 +1,1 @@
+"""The search index: disposable, made from transcripts, inscriptions and engagements."""

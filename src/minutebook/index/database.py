@@ -1,0 +1,188 @@
+"""``search.db``: the words of every round, for anybody with ``sqlite3`` (DB-10), and the one
+place that opens it. Row numbers tie it to the full-text index and to the vectors.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from minutebook.index.entry import Entry
+
+Connection = sqlite3.Connection
+VERSION = 1
+_NAMED = ("project", "branch", "model")
+_COLUMNS = Entry.__struct_fields__
+_SCHEMA = f"""
+CREATE TABLE IF NOT EXISTS entries (
+  row INTEGER PRIMARY KEY AUTOINCREMENT,
+  kind TEXT, session_id TEXT, key TEXT, round INTEGER, at INTEGER,
+  project TEXT, branch TEXT, model TEXT, tools INTEGER,
+  asked TEXT, answered TEXT, rest TEXT, quoted INTEGER, signal TEXT
+);
+CREATE UNIQUE INDEX IF NOT EXISTS entries_key ON entries (session_id, key);
+CREATE TABLE IF NOT EXISTS sources (
+  session_id TEXT PRIMARY KEY, path TEXT, size INTEGER, mtime REAL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS names (
+  field TEXT, value TEXT, PRIMARY KEY (field, value)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+CREATE VIRTUAL TABLE IF NOT EXISTS entries_fts USING fts5(
+  asked, answered, rest, content='entries', content_rowid='row'
+);
+PRAGMA user_version = {VERSION};
+"""
+_INSERT = (
+    f"INSERT INTO entries ({', '.join(_COLUMNS)}, signal) "
+    f"VALUES ({', '.join('?' * (len(_COLUMNS) + 1))})"
+)
+_FTS = "INSERT INTO entries_fts(rowid, asked, answered, rest) VALUES (?, ?, ?, ?)"
+_FTS_DELETE = (
+    "INSERT INTO entries_fts(entries_fts, rowid, asked, answered, rest) "
+    "SELECT 'delete', row, asked, answered, rest FROM entries WHERE row = ?"
+)
+
+
+class Found(msgspec.Struct, frozen=True):
+    """An entry, with its row."""
+
+    row: int
+    entry: Entry
+
+
+class Outdated(Exception):
+    """The index is of another version, or not readable: it is made again."""
+
+
+@contextmanager
+def open_search(path: Path, *, readonly: bool = False) -> Iterator[Connection]:
+    """The database; its schema is made where it is new."""
+    connection = sqlite3.connect(path, timeout=30, isolation_level=None)
+    try:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version not in (0, VERSION):
+            raise Outdated(f"version {version}")
+        if not readonly:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = OFF")  # it can be made again
+            if version == 0:
+                connection.executescript(_SCHEMA)
+                # Full text and vectors of another database are not this one's.
+                set_fact(connection, "id", secrets.token_hex(6))
+        yield connection
+    except sqlite3.DatabaseError as error:
+        raise Outdated(str(error)) from error
+    finally:
+        connection.close()
+
+
+@contextmanager
+def transaction(connection: Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def insert(connection: Connection, entries: Iterable[Entry]) -> Iterator[tuple[int, Entry]]:
+    """Add entries; each with its row."""
+    names: set[tuple[str, str]] = set()
+    for entry in entries:
+        for field in _NAMED:
+            names.add((field, getattr(entry, field)))
+        values = _storable(msgspec.structs.astuple(entry))
+        row = connection.execute(_INSERT, (*values, entry.signal)).lastrowid
+        assert row is not None
+        connection.execute(_FTS, (row, *_storable((entry.asked, entry.answered, entry.rest))))
+        yield row, entry
+    connection.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", map(_storable, names))
+
+
+def named(connection: Connection, field: str, part: str) -> list[str]:
+    """Values of a field that contain a text, whatever its case."""
+    found = connection.execute("SELECT value FROM names WHERE field = ?", (field,))
+    return [value for (value,) in found if part.lower() in value.lower()]
+
+
+def every(connection: Connection) -> Iterator[Found]:
+    """All entries, in the order of their rows."""
+    for row, *values in connection.execute(
+        f"SELECT row, {', '.join(_COLUMNS)} FROM entries ORDER BY row"
+    ):
+        yield _found(row, values)
+
+
+def remove(connection: Connection, rows: Iterable[int]) -> None:
+    for row in rows:
+        connection.execute(_FTS_DELETE, (row,))
+        connection.execute("DELETE FROM entries WHERE row = ?", (row,))
+
+
+def signals(
+    connection: Connection, session_id: str, kinds: Sequence[str]
+) -> dict[str, tuple[int, str]]:
+    """Row and change signal of a session's entries, by key."""
+    marks = ", ".join("?" * len(kinds))
+    found = connection.execute(
+        f"SELECT key, row, signal FROM entries WHERE session_id = ? AND kind IN ({marks})",
+        (session_id, *kinds),
+    )
+    return {key: (row, signal) for key, row, signal in found}
+
+
+def fetch(connection: Connection, rows: Sequence[int]) -> dict[int, Found]:
+    """Entries by row."""
+    found: dict[int, Found] = {}
+    for start in range(0, len(rows), 500):
+        part = rows[start : start + 500]
+        marks = ", ".join("?" * len(part))
+        for row, *values in connection.execute(
+            f"SELECT row, {', '.join(_COLUMNS)} FROM entries WHERE row IN ({marks})", part
+        ):
+            found[row] = _found(row, values)
+    return found
+
+
+def _found(row: int, values: Sequence[Any]) -> Found:
+    fields = dict(zip(_COLUMNS, values, strict=True))
+    fields["tools"], fields["quoted"] = bool(fields["tools"]), bool(fields["quoted"])
+    return Found(row, Entry(**fields))
+
+
+def index_id(connection: Connection) -> str:
+    """What the other parts of this index are named by."""
+    known = fact(connection, "id")
+    if known is None:
+        raise Outdated("it has no id")
+    return known
+
+
+def fact(connection: Connection, name: str) -> str | None:
+    row = connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+    return str(row[0]) if row else None
+
+
+def set_fact(connection: Connection, name: str, value: str) -> None:
+    connection.execute(
+        "INSERT INTO facts VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        (name, value),
+    )
+
+
+def _storable(values: Sequence[object]) -> tuple[object, ...]:
+    return tuple(
+        value.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+        if isinstance(value, str) and ("\0" in value or not value.isascii())
+        else value
+        for value in values
+    )

@@ -1,0 +1,192 @@
+"""Embedders: text → vectors. The one in the box needs no network and no set-up.
+
+Vectors of different embedders are never compared: each is known by a fingerprint.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+
+from minutebook.errors import BadArgument
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Matrix = NDArray[np.float32]
+
+_CHARS = 2_000  # of a text; its first words say what it is about
+STATIC = "static"
+
+
+class Embedder(Protocol):
+    """Something that knows what a text is about."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Another one, another space."""
+        ...
+
+    @property
+    def weight(self) -> float:
+        """How much its ranking counts beside the words' own."""
+        ...
+
+    @property
+    def batch(self) -> int:
+        """Texts to embed at a time."""
+        ...
+
+    @property
+    def dimensions(self) -> int: ...
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        """Unit vectors, one a text; zeros for a text without words."""
+        ...
+
+
+class StaticEmbedder:
+    """The embedder in the box: wordllama's token vectors, averaged (256 dimensions, MIT).
+
+    Its weights are inside the wheel; only they are used, because importing the package
+    itself takes longer than a search.
+    """
+
+    weight = 0.6
+    batch = 2_000
+
+    def __init__(self) -> None:
+        from importlib.util import find_spec
+
+        from safetensors.numpy import load_file
+        from tokenizers import Tokenizer
+
+        found = find_spec("wordllama")
+        if found is None or found.origin is None:
+            raise BadArgument("The package wordllama is missing: `pip install wordllama`.")
+        folder = Path(found.origin).parent
+        weights = folder / "weights" / "l2_supercat_256.safetensors"
+        config = folder / "tokenizers" / "l2_supercat_tokenizer_config.json"
+        self._vectors = next(iter(load_file(weights).values())).astype("float32")
+        self._tokenizer = Tokenizer.from_str(config.read_text(encoding="utf-8"))
+        self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
+        self.fingerprint = f"{STATIC}-{weights.stat().st_size}"
+        self.dimensions = int(self._vectors.shape[1])
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        import numpy as np
+
+        result = np.zeros((len(texts), self._vectors.shape[1]), dtype=np.float32)
+        encoded = self._tokenizer.encode_batch(
+            [_sendable(text) for text in texts], add_special_tokens=False
+        )
+        for place, tokens in enumerate(encoded):
+            if tokens.ids:
+                result[place] = self._vectors[tokens.ids].mean(axis=0)
+        return _unit(result)
+
+
+class OnnxEmbedder:
+    """A sentence transformer as ONNX, with its ``tokenizer.json`` beside it."""
+
+    weight = 1.0
+    batch = 32
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            import onnxruntime
+        except ImportError:
+            raise BadArgument(
+                "An ONNX model needs onnxruntime: `pip install onnxruntime`."
+            ) from None
+        from tokenizers import Tokenizer
+
+        models = sorted(folder.rglob("*.onnx"))
+        tokenizer = next(iter(sorted(folder.rglob("tokenizer.json"))), None)
+        if not models or tokenizer is None:
+            raise BadArgument(f"{folder} needs an .onnx file and a tokenizer.json.")
+        self._session: Any = onnxruntime.InferenceSession(
+            str(models[0]), providers=["CPUExecutionProvider"]
+        )
+        self._inputs = {item.name for item in self._session.get_inputs()}
+        self._tokenizer = Tokenizer.from_file(str(tokenizer))
+        self._tokenizer.enable_truncation(256)
+        self._tokenizer.enable_padding()
+        self.fingerprint = f"onnx-{_digest(models[0])}"
+        self.dimensions = int(self.embed(["one"]).shape[1])
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        import numpy as np
+
+        encoded = self._tokenizer.encode_batch([_sendable(text) for text in texts])
+        ids = np.array([item.ids for item in encoded], dtype=np.int64)
+        mask = np.array([item.attention_mask for item in encoded], dtype=np.int64)
+        given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        (output, *_) = self._session.run(
+            None, {name: value for name, value in given.items() if name in self._inputs}
+        )
+        if output.ndim == 3:
+            weights = mask[:, :, None].astype(np.float32)
+            output = (output * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1e-9)
+        return _unit(np.asarray(output, dtype=np.float32))
+
+
+class EndpointEmbedder:
+    """An OpenAI-compatible ``/embeddings`` endpoint."""
+
+    weight = 1.0
+    batch = 64
+
+    def __init__(self, url: str, model: str) -> None:
+        self._url, self._model = url.rstrip("/") + "/embeddings", model
+        self.fingerprint = f"endpoint-{hashlib.sha256(f'{url} {model}'.encode()).hexdigest()[:12]}"
+        self.dimensions = int(self.embed(["one"]).shape[1])
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        import httpx2
+        import numpy as np
+
+        body = {"model": self._model, "input": [_sendable(text) or " " for text in texts]}
+        try:
+            response = httpx2.post(self._url, json=body, timeout=120)
+            response.raise_for_status()
+            found = msgspec.json.decode(response.content, type=_Embeddings).data
+        except (httpx2.HTTPError, httpx2.InvalidURL, msgspec.DecodeError) as error:
+            raise BadArgument(f"{self._url} gives no embeddings: {error}") from None
+        ordered = sorted(found, key=lambda item: item.index)
+        return _unit(np.array([item.embedding for item in ordered], dtype=np.float32))
+
+
+class _Embedding(msgspec.Struct):
+    index: int
+    embedding: list[float]
+
+
+class _Embeddings(msgspec.Struct):
+    data: list[_Embedding]
+
+
+def _sendable(text: str) -> str:
+    return text[:_CHARS].encode("utf-8", "replace").decode()
+
+
+def _unit(vectors: Matrix) -> Matrix:
+    import numpy as np
+
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: Matrix = (vectors / np.maximum(norms, 1e-9)).astype(np.float32)
+    return unit
+
+
+def _digest(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()[:12]

@@ -1,0 +1,196 @@
+"""Search over one index: words, meanings, or both, with filters applied before ranking."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from minutebook.errors import NotFound
+from minutebook.index import database as db
+from minutebook.index.entry import Entry
+from minutebook.index.lexical import Lexical, Side, TantivyQuery
+from minutebook.index.query import Query
+from minutebook.index.ranking import adjusted, fuse
+
+if TYPE_CHECKING:
+    from minutebook.index.embedders import Embedder
+    from minutebook.index.vectors import Vectors
+
+Mode = Literal["lexical", "semantic", "hybrid"]
+DEPTH = 200
+"""Entries each engine contributes."""
+_MOST_FILTERED = 2_000_000
+_EXACT = 0.25  # share of its weight that meaning keeps where entries have every word
+_ALIKE = 0.3  # cosine under which two texts have nothing in common
+_FEWEST_WORDS = 3  # "ok" and "b" are like everything
+
+
+class Scope(msgspec.Struct, frozen=True):
+    """Where to look: an index query's worth of filters, names resolved."""
+
+    kinds: tuple[str, ...] = ()
+    sessions: tuple[str, ...] | None = None
+
+
+class Ranked(msgspec.Struct, frozen=True):
+    row: int
+    score: float
+    entry: Entry
+
+
+class Engine:
+    """An index, open for reading."""
+
+    def __init__(self, database: Path, folder: Path) -> None:
+        if not database.exists():
+            raise NotFound("There is no search index yet: leave --no-refresh out, and it is made.")
+        self._database = database
+        with db.open_search(database, readonly=True) as connection:
+            self._folder = folder / db.index_id(connection)
+        self._lexical = Lexical(self._folder / "lexical")
+
+    def search(
+        self,
+        query: Query,
+        *,
+        mode: Mode = "hybrid",
+        side: Side = "both",
+        scope: Scope = Scope(),  # noqa: B008 - frozen
+        embedder: Callable[[], Embedder] | None = None,
+        depth: int = DEPTH,
+        now: float | None = None,
+    ) -> list[Ranked]:
+        """The best entries, best first."""
+        with db.open_search(self._database, readonly=True) as connection:
+            within = self._within(connection, query, scope)
+            words = self._lexical.search(query, depth, side, within)
+            lexical = [] if mode == "semantic" else words.rows
+            semantic: list[int] = []
+            weight = 1.0
+            if mode != "lexical" and embedder is not None and query.text.strip():
+                engine = embedder()
+                likes = self._likes(engine, query, side, within, depth)
+                if mode == "semantic":
+                    semantic = [row for row, cosine in likes if cosine >= _ALIKE]
+                elif words.rows:  # what shares no word with anything is nonsense, not a neighbour
+                    semantic = [row for row, _ in likes]
+                    weight = engine.weight * (_EXACT if words.whole else 1.0)
+            scores = fuse(lexical, semantic, weight)
+            found = db.fetch(connection, list(scores))
+        moment = time.time() if now is None else now
+        ranked = [
+            Ranked(
+                row,
+                adjusted(
+                    scores[row],
+                    age_days=(moment - item.entry.at) / 86_400,
+                    quoted=item.entry.quoted,
+                ),
+                item.entry,
+            )
+            for row, item in found.items()
+        ]
+        return sorted(ranked, key=lambda hit: (-hit.score, -hit.entry.at, hit.row))
+
+    def like(
+        self, entry: Entry, embedder: Callable[[], Embedder], depth: int = DEPTH
+    ) -> list[Ranked]:
+        """Entries that are about the same as one."""
+        engine = embedder()
+        (vector,) = engine.embed([f"{entry.asked}\n{entry.answered}"])
+        hits = dict(self._vectors(engine).search(vector, depth, ("asked", "answered")))
+        with db.open_search(self._database, readonly=True) as connection:
+            found = db.fetch(connection, list(hits))
+        ranked = [Ranked(row, hits[row], item.entry) for row, item in found.items()]
+        return sorted(ranked, key=lambda hit: (-hit.score, hit.row))
+
+    def entry(self, session_id: str, round: int) -> Entry | None:
+        """The turn of a round."""
+        with db.open_search(self._database, readonly=True) as connection:
+            row = connection.execute(
+                "SELECT row FROM entries WHERE session_id = ? AND round = ? AND kind = 'turn'",
+                (session_id, round),
+            ).fetchone()
+            return db.fetch(connection, [row[0]])[row[0]].entry if row else None
+
+    def count(self) -> int:
+        return self._lexical.count
+
+    def count_missing(self, embedder: Embedder) -> int:
+        """Entries without vectors."""
+        with db.open_search(self._database, readonly=True) as connection:
+            rows = [row for (row,) in connection.execute("SELECT row FROM entries")]
+        return len(self._vectors(embedder).missing(rows))
+
+    def embed_missing(
+        self,
+        embedder: Embedder,
+        most: int | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> int:
+        """Embed what has no vectors yet, newest first; how many are still missing."""
+        with db.open_search(self._database, readonly=True) as connection:
+            rows = [
+                row for (row,) in connection.execute("SELECT row FROM entries ORDER BY at DESC")
+            ]
+            vectors = self._vectors(embedder)
+            missing = vectors.missing(rows)
+            wanted = missing if most is None else missing[:most]
+            for start in range(0, len(wanted), embedder.batch):
+                part = wanted[start : start + embedder.batch]
+                entries = db.fetch(connection, part)
+                known = [row for row in part if row in entries]
+                asked = embedder.embed([_words(entries[row].entry.asked) for row in known])
+                answered = embedder.embed([_words(entries[row].entry.answered) for row in known])
+                vectors.put(known, asked, answered)
+                if progress is not None:
+                    progress(len(part))
+            vectors.flush()
+        return len(missing) - len(wanted)
+
+    def _likes(
+        self,
+        embedder: Embedder,
+        query: Query,
+        side: Side,
+        within: TantivyQuery | None,
+        depth: int,
+    ) -> list[tuple[int, float]]:
+        (vector,) = embedder.embed([query.text])
+        sides: Sequence[Literal["asked", "answered"]] = (
+            ("asked", "answered") if side == "both" else (side,)
+        )
+        allowed = None if within is None else self._lexical.rows(within, _MOST_FILTERED)
+        return self._vectors(embedder).search(vector, depth, sides, allowed)
+
+    def _vectors(self, embedder: Embedder) -> Vectors:
+        from minutebook.index.vectors import Vectors
+
+        folder = self._folder / "vectors" / embedder.fingerprint
+        return Vectors(folder, embedder.dimensions)
+
+    def _within(self, connection: db.Connection, query: Query, scope: Scope) -> TantivyQuery | None:
+        limits = query.filters
+        return self._lexical.within(
+            kinds=scope.kinds,
+            sessions=scope.sessions,
+            projects=_named(connection, "project", limits.project),
+            branches=_named(connection, "branch", limits.branch),
+            models=_named(connection, "model", limits.model),
+            tools=limits.tools,
+            after=limits.after,
+            before=limits.before,
+        )
+
+
+def _named(connection: db.Connection, field: str, part: str | None) -> list[str] | None:
+    return None if part is None else db.named(connection, field, part)
+
+
+def _words(text: str) -> str:
+    """A text worth comparing; nothing where it is too short to be about anything."""
+    return text if len(text.split()) >= _FEWEST_WORDS else ""

@@ -1,0 +1,118 @@
+"""Entries: what can be found. A turn pair, a session's title, an engagement."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+import msgspec
+
+from minutebook.derive.times import instant
+from minutebook.derive.turn_pairs import TurnPair
+from minutebook.model.engagement import SessionRecord
+
+Kind = Literal["turn", "title", "engagement"]
+_LONGEST = 200_000  # characters of a side; what follows is hardly ever words
+_OWN_OUTPUT = "minutebook show "
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One searchable thing, with what it can be filtered by."""
+
+    kind: Kind
+    session_id: str
+    key: str
+    """Unique in its session, and the same however the session grows."""
+    round: int
+    at: int = 0
+    """Seconds since the epoch; 0 where nobody knows."""
+    project: str = ""
+    branch: str = ""
+    model: str = ""
+    tools: bool = False
+    asked: str = ""
+    answered: str = ""
+    """The final words of the round: what was done, without the deliberation."""
+    rest: str = ""
+    """Other words of the answer."""
+    quoted: bool = False
+    """Whether this is mostly our own search output, quoted back at us."""
+
+    @property
+    def signal(self) -> str:
+        """The change signal: another one means that the entry must be indexed again."""
+        said = msgspec.json.encode(
+            (self.round, self.at, self.project, self.branch, self.model, self.tools)
+        )
+        text = "\0".join((self.asked, self.answered, self.rest))
+        content = said + text.encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(content, digest_size=8).hexdigest()
+
+
+def turn_entry(pair: TurnPair) -> Entry:
+    """A turn pair as an entry."""
+    meta = pair.metadata
+    full, summary = pair.assistant_full, pair.assistant_summary
+    rest = full[: -len(summary)] if summary and full.endswith(summary) else full
+    return Entry(
+        kind="turn",
+        session_id=meta.session_id,
+        key=pair.id.removeprefix(f"{meta.session_id}:"),
+        round=meta.round,
+        at=seconds(meta.timestamp),
+        project=meta.cwd or meta.project or "",
+        branch=meta.branch or "",
+        model=meta.model or "",
+        tools=meta.has_tool_use,
+        asked=pair.user_prompt[:_LONGEST],
+        answered=summary[:_LONGEST],
+        rest=rest.strip()[:_LONGEST],
+        quoted=full.count(_OWN_OUTPUT) > 2,
+    )
+
+
+def title_entry(session_id: str, title: str, turns: Iterable[Entry]) -> Entry:
+    """A session's title, one a session (CORP-13)."""
+    first = next(iter(turns), None)
+    return Entry(
+        kind="title",
+        session_id=session_id,
+        key="title",
+        round=first.round if first else 1,
+        at=first.at if first else 0,
+        project=first.project if first else "",
+        branch=first.branch if first else "",
+        model=first.model if first else "",
+        asked=title,
+    )
+
+
+def engagement_entries(record: SessionRecord) -> Iterator[Entry]:
+    """Topics, decisions and outcomes of a session."""
+    for engagement in record.engagements:
+        yield Entry(
+            kind="engagement",
+            session_id=record.session_id,
+            key=f"engagement:{engagement.id}",
+            round=engagement.turn_range[0],
+            at=seconds(engagement.started or record.started),
+            project=record.cwd or engagement.project,
+            branch=record.git_branch or "",
+            model=record.model or "",
+            asked=engagement.topic,
+            answered="\n".join((engagement.outcome, *engagement.key_decisions)).strip(),
+            rest=" . ".join(
+                text
+                for text in (
+                    *(record.session_summary, engagement.method, engagement.phase),
+                    *(engagement.project, record.agent_name, record.agent_role, record.slug),
+                )
+                if text
+            ),
+        )
+
+
+def seconds(timestamp: str | None) -> int:
+    moment = instant(timestamp)
+    return int(moment.timestamp()) if moment else 0

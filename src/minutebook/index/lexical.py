@@ -1,0 +1,279 @@
+"""The full-text engine (tantivy): top hits of a million turns in milliseconds."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import tantivy
+from tantivy import Filter, Occur, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
+from tantivy import Query as TantivyQuery
+
+from minutebook.index.analysis import has_cjk, indexable, pairs, parted
+from minutebook.index.entry import Entry
+from minutebook.index.query import Query
+
+__all__ = ["Lexical", "Matches", "Side", "TantivyQuery", "Writer"]
+
+Side = Literal["asked", "answered", "both"]
+
+_HEAP = 120_000_000  # bytes the writer may hold before it writes a segment
+_LONGEST_WORD = 80
+_STEM, _REST = 0.4, 0.35  # what a stem, and a word of the deliberation, counts
+_TIE = 0.2  # what the second-best field adds
+_FIELDS: dict[Side, tuple[tuple[str, float], ...]] = {
+    "asked": (("asked", 1.0),),
+    "answered": (("answered", 1.0), ("rest", _REST)),
+    "both": (("asked", 1.0), ("answered", 1.0), ("rest", _REST)),
+}
+_STEMMED = {"asked": "asked_stem", "answered": "answered_stem"}
+
+
+def _schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    builder.add_unsigned_field("row", stored=False, indexed=True, fast=True)
+    builder.add_integer_field("at", indexed=True, fast=True)
+    for name in ("kind", "session", "project", "branch", "model", "tools"):
+        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
+    for name in ("asked", "answered", "rest"):
+        builder.add_text_field(name, tokenizer_name="words", index_option="position")
+    for name in _STEMMED.values():
+        builder.add_text_field(name, tokenizer_name="stems", index_option="freq")
+    builder.add_text_field("cjk", tokenizer_name="pairs", index_option="position")
+    return builder.build()
+
+
+def _analyzer(stem: bool) -> TextAnalyzer:
+    builder = TextAnalyzerBuilder(Tokenizer.simple()).filter(Filter.remove_long(_LONGEST_WORD))
+    builder = builder.filter(Filter.lowercase()).filter(Filter.ascii_fold())
+    return (builder.filter(Filter.stemmer("english")) if stem else builder).build()
+
+
+class Matches(NamedTuple):
+    """Rows, best first; the first `whole` of them have every word of the query."""
+
+    rows: list[int]
+    whole: int
+
+
+class Lexical:
+    """One full-text index on disk."""
+
+    def __init__(self, folder: Path) -> None:
+        self._schema = _schema()
+        self._words, self._stems = _analyzer(False), _analyzer(True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            self._index = tantivy.Index(self._schema, path=str(folder))
+        except ValueError:
+            # Another version's, or half written: it is disposable.
+            shutil.rmtree(folder)
+            folder.mkdir(mode=0o700)
+            self._index = tantivy.Index(self._schema, path=str(folder))
+        self._index.register_tokenizer("words", self._words)
+        self._index.register_tokenizer("stems", self._stems)
+        whitespace = TextAnalyzerBuilder(Tokenizer.whitespace()).build()
+        self._index.register_tokenizer("pairs", whitespace)
+
+    @property
+    def count(self) -> int:
+        return int(self._index.searcher().num_docs)
+
+    @contextmanager
+    def writing(self) -> Iterator[Writer]:
+        """Add and remove entries; all of it appears at once, or nothing."""
+        writer = self._index.writer(heap_size=_HEAP, num_threads=2)
+        try:
+            yield Writer(writer)
+            writer.commit()
+            writer.wait_merging_threads()
+        except BaseException:
+            writer.rollback()
+            raise
+        self._index.reload()
+
+    def search(
+        self, query: Query, k: int, side: Side = "both", within: TantivyQuery | None = None
+    ) -> Matches:
+        """Entries with all words first, then those with some of them."""
+        fields = _FIELDS[side]
+        required = [(Occur.Must, self._clause(piece, fields)) for piece in self._pieces(query)]
+        if not required:
+            return Matches([], 0)
+        limits = [(Occur.MustNot, self._word(text, fields)) for text in query.excluded]
+        if within is not None:
+            limits.append((Occur.Must, TantivyQuery.const_score_query(within, 0.0)))
+        hits = self._top([*required, *limits], k)
+        whole = len(hits)
+        if len(hits) < k and len(required) > 1:
+            telling = [(Occur.Should, self._clause(p, fields)) for p in self._pieces(query, True)]
+            some = TantivyQuery.boolean_query(telling)
+            known = {row for row, _ in hits}
+            best = self._top([(Occur.Must, some), *limits], k)
+            hits += [(row, score) for row, score in best if row not in known]
+        return Matches([row for row, _ in hits[:k]], whole)
+
+    def within(
+        self,
+        *,
+        kinds: Sequence[str] = (),
+        sessions: Sequence[str] | None = None,
+        projects: Sequence[str] | None = None,
+        branches: Sequence[str] | None = None,
+        models: Sequence[str] | None = None,
+        tools: bool | None = None,
+        after: int | None = None,
+        before: int | None = None,
+    ) -> TantivyQuery | None:
+        """A query for everything that passes some filters; None where there are none."""
+        parts = []
+        named = {"session": sessions, "project": projects, "branch": branches, "model": models}
+        named["kind"] = kinds or None
+        named["tools"] = None if tools is None else [str(int(tools))]
+        for field, values in named.items():
+            if values is not None:
+                allowed = TantivyQuery.term_set_query(self._schema, field, list(values))
+                parts.append((Occur.Must, allowed))
+        if after is not None or before is not None:
+            upper = None if before is None else before - 1
+            kind = tantivy.FieldType.Integer
+            spans = TantivyQuery.range_query(self._schema, "at", kind, after, upper)
+            parts.append((Occur.Must, spans))
+        return TantivyQuery.boolean_query(parts) if parts else None
+
+    def rows(self, within: TantivyQuery, most: int) -> list[int]:
+        """The rows that pass filters."""
+        return [row for row, _ in self._top([(Occur.Must, within)], most)]
+
+    def _top(self, parts: list[tuple[Any, TantivyQuery]], k: int) -> list[tuple[int, float]]:
+        searcher = self._index.searcher()
+        found = searcher.search(TantivyQuery.boolean_query(parts), k, count=False).hits
+        rows = searcher.fast_field_values("row", [address for _, address in found])
+        pairs_ = zip(found, rows, strict=True)
+        return [(int(row), float(score)) for (score, _), row in pairs_ if row is not None]
+
+    def _pieces(self, query: Query, telling: bool = False) -> list[tuple[str, str]]:
+        words = query.telling if telling else query.words
+        pieces = [("word", word) for word in words]
+        pieces += [("phrase", phrase) for phrase in query.phrases]
+        pieces += [("prefix", prefix) for prefix in query.prefixes]
+        return [piece for piece in pieces if self._analyzed(piece[1]) or has_cjk(piece[1])]
+
+    def _analyzed(self, text: str) -> list[str]:
+        return list(self._words.analyze(text))
+
+    def _clause(self, piece: tuple[str, str], fields: Sequence[tuple[str, float]]) -> TantivyQuery:
+        kind, text = piece
+        if kind == "phrase":
+            return self._phrase(self._analyzed(text), fields)
+        if kind == "prefix":
+            return self._prefix(text, fields)
+        return self._word(text, fields)
+
+    def _word(self, text: str, fields: Sequence[tuple[str, float]]) -> TantivyQuery:
+        if has_cjk(text):
+            return self._cjk(text)
+        tokens = self._analyzed(parted(text))
+        whole = self._analyzed(text)
+        if len(tokens) > 1:
+            ways = [self._phrase(tokens, fields)]
+            if len(whole) == 1:
+                ways.append(self._terms(whole[0], fields))
+            return TantivyQuery.disjunction_max_query(ways)
+        return self._terms(tokens[0], fields) if tokens else TantivyQuery.empty_query()
+
+    def _terms(self, token: str, fields: Sequence[tuple[str, float]]) -> TantivyQuery:
+        ways = []
+        (stem,) = self._stems.analyze(token) or [token]
+        for name, weight in fields:
+            exact = TantivyQuery.term_query(self._schema, name, token, index_option="freq")
+            ways.append(TantivyQuery.boost_query(exact, weight))
+            if name in _STEMMED:
+                loose = TantivyQuery.term_query(
+                    self._schema, _STEMMED[name], stem, index_option="freq"
+                )
+                ways.append(TantivyQuery.boost_query(loose, weight * _STEM))
+        return TantivyQuery.disjunction_max_query(ways, _TIE)
+
+    def _phrase(self, tokens: list[str], fields: Sequence[tuple[str, float]]) -> TantivyQuery:
+        if len(tokens) == 1:
+            return self._terms(tokens[0], fields)
+        ways = [
+            TantivyQuery.boost_query(
+                TantivyQuery.phrase_query(self._schema, name, list(tokens)), weight
+            )
+            for name, weight in fields
+        ]
+        return (
+            TantivyQuery.disjunction_max_query(ways, _TIE) if tokens else TantivyQuery.empty_query()
+        )
+
+    def _prefix(self, text: str, fields: Sequence[tuple[str, float]]) -> TantivyQuery:
+        *before, last = self._analyzed(text) or [""]
+        if not last:
+            return TantivyQuery.empty_query()
+        if before:
+            words: list[Any] = [*before, last]
+            ways = [
+                TantivyQuery.phrase_prefix_query(self._schema, name, words) for name, _ in fields
+            ]
+        else:
+            pattern = re.escape(last) + ".*"
+            ways = [TantivyQuery.regex_query(self._schema, name, pattern) for name, _ in fields]
+        return TantivyQuery.disjunction_max_query(ways, _TIE)
+
+    def _cjk(self, text: str) -> TantivyQuery:
+        found = pairs(text)
+        if len(found) == 1 and len(found[0]) == 1:
+            letter = re.escape(found[0])
+            return TantivyQuery.regex_query(self._schema, "cjk", f"{letter}.?|.{letter}")
+        if len(found) == 1:
+            return TantivyQuery.term_query(self._schema, "cjk", found[0], index_option="freq")
+        return TantivyQuery.phrase_query(self._schema, "cjk", list(found))
+
+
+class Writer:
+    """What is being added to an index, and taken out."""
+
+    def __init__(self, writer: Any) -> None:
+        self._writer = writer
+
+    def add(self, row: int, entry: Entry) -> None:
+        document = tantivy.Document()
+        document.add_unsigned("row", row)
+        document.add_integer("at", entry.at)
+        named = {
+            "kind": entry.kind,
+            "session": entry.session_id,
+            "project": entry.project,
+            "branch": entry.branch,
+            "model": entry.model,
+            "tools": str(int(entry.tools)),
+        }
+        for name, value in named.items():
+            document.add_text(name, _plain(value))
+        asked, answered = indexable(_plain(entry.asked)), indexable(_plain(entry.answered))
+        document.add_text("asked", asked)
+        document.add_text("asked_stem", asked)
+        document.add_text("answered", answered)
+        document.add_text("answered_stem", answered)
+        if entry.rest:
+            document.add_text("rest", indexable(_plain(entry.rest)))
+        everything = f"{entry.asked}\n{entry.answered}\n{entry.rest}"
+        if not everything.isascii() and (found := pairs(everything)):
+            document.add_text("cjk", " ".join(found))
+        self._writer.add_document(document)
+
+    def clear(self) -> None:
+        self._writer.delete_all_documents()
+
+    def remove(self, row: int) -> None:
+        self._writer.delete_documents_by_term("row", row)
+
+
+def _plain(text: str) -> str:
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()

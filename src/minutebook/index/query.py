@@ -1,0 +1,122 @@
+"""What a person typed, understood: words, phrases, exclusions, prefixes, filters.
+
+Anything typed is a query. What looks like an operator and is none is a word.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+
+import msgspec
+
+from minutebook.derive.times import since
+from minutebook.errors import BadArgument
+from minutebook.index.analysis import STOP_WORDS
+from minutebook.model.engagement import METHODS
+
+_LONGEST = 2_000
+_MOST_WORDS = 32
+_PIECE = re.compile(
+    r'(?P<minus>-)?(?:(?P<field>[a-z]{2,8}):)?(?:"(?P<phrase>[^"]*)"|(?P<word>\S+))'
+)
+_FIELDS = frozenset(
+    {"project", "agent", "method", "phase", "branch", "model", "session", "before", "after", "date"}
+)
+
+
+class Filters(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Everything a hit must be; all of it at once (SRCH-08)."""
+
+    project: str | None = None
+    agent: str | None = None
+    method: str | None = None
+    phase: str | None = None
+    branch: str | None = None
+    model: str | None = None
+    session: str | None = None
+    after: int | None = None
+    """Seconds since the epoch, from then on."""
+    before: int | None = None
+    """Seconds since the epoch, up to but not with."""
+    tools: bool | None = None
+    ghosts: bool = False
+
+
+class Query(msgspec.Struct, frozen=True):
+    words: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    prefixes: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    filters: Filters = Filters()
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.words or self.phrases or self.prefixes)
+
+    @property
+    def telling(self) -> tuple[str, ...]:
+        """Words that say something; all of them where none does."""
+        return tuple(w for w in self.words if w.lower() not in STOP_WORDS) or self.words
+
+    @property
+    def text(self) -> str:
+        """The query as a sentence, for those who compare meanings."""
+        return " ".join((*self.words, *self.phrases, *self.prefixes))
+
+
+def parse_query(typed: str, filters: Filters = Filters()) -> Query:  # noqa: B008 - frozen
+    """A query, with what its `field:value` pieces add to the filters."""
+    plain = "".join(char if char.isprintable() else " " for char in typed[:_LONGEST])
+    found: dict[str, list[str]] = {"words": [], "phrases": [], "prefixes": [], "excluded": []}
+    extra: dict[str, object] = {}
+    for match in _PIECE.finditer(plain):
+        text = match["phrase"] if match["phrase"] is not None else match["word"].strip('"')
+        if not any(char.isalnum() for char in text):
+            continue
+        if match["field"] in _FIELDS and not match["minus"]:
+            extra |= _filter(match["field"], text)
+            continue
+        if match["field"]:
+            text = f"{match['field']}:{text}"
+        if match["minus"]:
+            found["excluded"].append(text)
+        elif match["phrase"] is not None and len(text.split()) > 1:
+            found["phrases"].append(text)
+        elif text.endswith("*") and len(text) > 2:
+            found["prefixes"].append(text.rstrip("*"))
+        else:
+            found["words"].append(text)
+    kept = {name: tuple(dict.fromkeys(texts))[:_MOST_WORDS] for name, texts in found.items()}
+    return Query(**kept, filters=msgspec.structs.replace(filters, **extra))
+
+
+def _filter(field: str, value: str) -> dict[str, object]:
+    if field == "method":
+        return {"method": known_method(value)}
+    if field == "before":
+        return {"before": int(since(value).timestamp())}
+    if field == "after":
+        return {"after": int(since(value).timestamp())}
+    if field == "date":
+        return day(value)
+    return {field: value}
+
+
+def known_method(word: str) -> str:
+    """One of the eleven methods; an error that lists them (SRCH-02)."""
+    if word not in METHODS:
+        raise BadArgument(f"'{word}' is no method: it is one of {', '.join(METHODS)}.")
+    return word
+
+
+def day(text: str) -> dict[str, object]:
+    """The limits of a day in local time (SRCH-05)."""
+    start = since(text).replace(hour=0, minute=0, second=0, microsecond=0)
+    return {"after": int(start.timestamp()), "before": int(next_day(start).timestamp())}
+
+
+def next_day(moment: datetime) -> datetime:
+    """Midnight after a moment; a day may have 23 or 25 hours."""
+    naive = moment.replace(tzinfo=None) + timedelta(days=1)
+    return naive.astimezone()

@@ -1,0 +1,117 @@
+"""Vectors of all entries: int8, memory-mapped, compared exactly.
+
+A row of the database is a row of two matrices, one for what was asked and one for what was
+answered. A scale of 0 means that a side is not embedded yet. With a filter only the allowed
+rows are compared, before and not after the best are taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numkong
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+
+Side = Literal["asked", "answered"]
+SIDES: tuple[Side, ...] = ("asked", "answered")
+_GROWTH = 4_096  # rows
+
+
+class Vectors:
+    """The matrices of one embedder."""
+
+    def __init__(self, folder: Path, dimensions: int) -> None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._folder, self._dimensions = folder, dimensions
+        self._codes: dict[Side, np.memmap[tuple[int, int], np.dtype[np.int8]]] = {}
+        self._scales: dict[Side, np.memmap[tuple[int], np.dtype[np.float32]]] = {}
+        self._open()
+
+    @property
+    def rows(self) -> int:
+        """How many rows there is room for."""
+        return int(self._scales["asked"].shape[0]) if self._scales else 0
+
+    def missing(self, rows: Sequence[int]) -> list[int]:
+        """Those of some rows that are not embedded yet, in their order."""
+        wanted = np.asarray(rows, dtype=np.int64)
+        known = np.zeros(len(wanted), dtype=bool)
+        inside = wanted < self.rows
+        if self._scales:
+            known[inside] = self._scales["asked"][wanted[inside]] > 0
+        return [int(row) for row in wanted[~known]]
+
+    def put(self, rows: Sequence[int], asked: Floats, answered: Floats) -> None:
+        """Store the vectors of rows; a side without words gets a vector that is like nothing."""
+        self._grow(max(rows, default=-1) + 1)
+        places = np.asarray(rows, dtype=np.int64)
+        for side, vectors in (("asked", asked), ("answered", answered)):
+            peaks = np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1e-9)
+            self._codes[side][places] = np.round(vectors / peaks * 127).astype(np.int8)  # type: ignore[index]
+            self._scales[side][places] = (peaks[:, 0] / 127).astype(np.float32)  # type: ignore[index]
+
+    def flush(self) -> None:
+        for side in SIDES:
+            if side in self._codes:
+                self._codes[side].flush()
+                self._scales[side].flush()
+
+    def search(
+        self, vector: Floats, k: int, sides: Sequence[Side], allowed: Sequence[int] | None = None
+    ) -> list[tuple[int, float]]:
+        """The rows most like a vector, best first, with the cosine of their better side."""
+        if not self.rows:
+            return []
+        peak = max(float(np.abs(vector).max()), 1e-9)
+        code = np.round(vector / peak * 127).astype(np.int8)[None, :]
+        places = None
+        if allowed is not None:
+            places = np.asarray(allowed, dtype=np.int64)
+            places = places[places < self.rows]
+            if not len(places):
+                return []
+        best: NDArray[np.float32] | None = None
+        for side in sides:
+            codes = self._codes[side] if places is None else self._codes[side][places]
+            scales = self._scales[side] if places is None else self._scales[side][places]
+            dots = np.asarray(numkong.dots_packed(codes, numkong.dots_pack(code))).ravel()
+            scores = dots.astype(np.float32) * np.asarray(scales) * (peak / 127)
+            best = scores if best is None else np.maximum(best, scores)
+        assert best is not None
+        count = min(k, len(best))
+        top = np.argpartition(-best, count - 1)[:count]
+        top = top[np.argsort(-best[top], kind="stable")]
+        rows = top if places is None else places[top]
+        return [(int(row), float(best[place])) for row, place in zip(rows, top, strict=True)]
+
+    def _open(self) -> None:
+        scales = self._folder / "asked.f32"
+        count = scales.stat().st_size // 4 if scales.exists() else 0
+        if not count:
+            return
+        shape = (count, self._dimensions)
+        for side in SIDES:
+            codes, scale = self._folder / f"{side}.i8", self._folder / f"{side}.f32"
+            self._codes[side] = np.memmap(codes, dtype=np.int8, mode="r+", shape=shape)
+            self._scales[side] = np.memmap(scale, dtype=np.float32, mode="r+", shape=(count,))
+
+    def _grow(self, rows: int) -> None:
+        if rows <= self.rows:
+            return
+        self.flush()
+        count = max(rows + _GROWTH, self.rows + self.rows // 8)
+        # Scales last: their length is what is believed.
+        for name, width in (("i8", self._dimensions), ("f32", 4)):
+            for side in reversed(SIDES):
+                path = self._folder / f"{side}.{name}"
+                path.touch(mode=0o600)
+                with path.open("r+b") as file:
+                    file.truncate(count * width)
+        self._open()

@@ -1,0 +1,358 @@
+"""Find engagements and turns: "when did I work on X", "what did Claude conclude about Y"."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from minutebook.archive.engagements import read_records
+from minutebook.archive.layout import Layout
+from minutebook.errors import BadArgument, NotFound
+from minutebook.index import database as db
+from minutebook.index.engine import DEPTH, Engine, Mode, Ranked, Scope
+from minutebook.index.entry import Entry, seconds
+from minutebook.index.lexical import Side
+from minutebook.index.query import Filters, Query
+from minutebook.index.snippet import Snippet, snippet
+from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.sources.library import Library
+from minutebook.verbs.refresh import Refreshed, refresh
+
+if TYPE_CHECKING:
+    from minutebook.index.embedders import Embedder
+
+In = Literal["engagements", "turns", "all"]
+
+
+class Hit(msgspec.Struct, frozen=True, kw_only=True):
+    """Something found: a session, the round to open, and the engagement it belongs to."""
+
+    kind: Literal["engagement", "turn"]
+    session_id: str
+    round: int
+    at: str | None
+    name: str | None
+    agent: str | None
+    project: str | None
+    branch: str | None = None
+    model: str | None = None
+    engagement: Engagement | None = None
+    snippet: Snippet = Snippet("")
+    side: str | None = None
+    """Where the snippet is from: ``asked`` or ``answered``."""
+    score: float = 0.0
+    resumable: bool = False
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    hits: list[Hit]
+    query: Query
+    mode: Mode
+    refreshed: Refreshed | None
+    """What was brought up to date for this answer; None with ``--no-refresh``."""
+    fresh_at: float | None
+    """When the index was last compared with the transcripts."""
+    waiting: int = 0
+    """Entries whose meaning is not known yet."""
+    ghosts_hidden: int = 0
+
+
+class Room(msgspec.Struct, frozen=True):
+    """What a search needs to know of a place."""
+
+    layout: Layout
+    library: Library
+
+
+def search(
+    layout: Layout,
+    library: Library,
+    query: Query,
+    *,
+    where: In = "all",
+    side: Side = "both",
+    mode: Mode = "hybrid",
+    limit: int = 10,
+    fresh: bool = True,
+    embedder: Callable[[], Embedder] | None = None,
+    ready: Callable[[Engine], int] | None = None,
+) -> Answer:
+    """Answer a query; the index is brought up to date first, which is cheap.
+
+    `ready` embeds what is missing, and says how much still is.
+    """
+    refreshed = refresh(layout, library) if fresh else None
+    records = read_records(layout)
+    if query.is_empty:
+        if where == "turns":
+            raise BadArgument("Say what to look for, or leave out --in turns.")
+        hits, ghosts = _listed(records, query.filters)
+        return _answer(layout, hits[:limit], query, mode, refreshed, ghosts=ghosts)
+    engine = Engine(layout.search_database, layout.search)
+    waiting = ready(engine) if ready is not None and mode != "lexical" else 0
+    scope = _scope(records, query.filters, where)
+    if scope is None:
+        return _answer(layout, [], query, mode, refreshed)
+    ranked = engine.search(
+        query, mode=mode, side=side, scope=scope, embedder=embedder, depth=max(DEPTH, limit * 4)
+    )
+    present = {transcript.session_id for transcript in library.transcripts}
+    found = [
+        hit for item in ranked if (hit := _hit(item, records, query, side, present)) is not None
+    ]
+    hits = _ordered(found, where, query)
+    return _answer(layout, hits[:limit], query, mode, refreshed, waiting=waiting)
+
+
+def _answer(
+    layout: Layout,
+    hits: list[Hit],
+    query: Query,
+    mode: Mode,
+    refreshed: Refreshed | None,
+    *,
+    waiting: int = 0,
+    ghosts: int = 0,
+) -> Answer:
+    return Answer(
+        hits=hits,
+        query=query,
+        mode=mode,
+        refreshed=refreshed,
+        fresh_at=fresh_at(layout),
+        waiting=waiting,
+        ghosts_hidden=ghosts,
+    )
+
+
+def fresh_at(layout: Layout) -> float | None:
+    if not layout.search_database.exists():
+        return None
+    with db.open_search(layout.search_database, readonly=True) as connection:
+        known = db.fact(connection, "refreshed")
+    return float(known) if known else None
+
+
+# -- filters on engagements
+
+
+def matching(
+    records: dict[str, SessionRecord], filters: Filters
+) -> Iterator[tuple[SessionRecord, Engagement]]:
+    """Engagements that pass all filters (SRCH-02 … SRCH-08)."""
+    for record in records.values():
+        if not passes(record, filters):
+            continue
+        for engagement in record.engagements:
+            at = seconds(engagement.started or record.started)
+            if filters.method and engagement.method != filters.method:
+                continue
+            if filters.phase and engagement.phase != filters.phase:
+                continue
+            if filters.after is not None and at < filters.after:
+                continue
+            if filters.before is not None and at >= filters.before:
+                continue
+            if filters.project and not _within(
+                filters.project, engagement.project, record.cwd, record.project
+            ):
+                continue
+            yield record, engagement
+
+
+def passes(record: SessionRecord, filters: Filters) -> bool:
+    """What can be said of a session as a whole."""
+    if filters.agent and not _within(
+        filters.agent, record.agent_name, record.agent_role, record.slug
+    ):
+        return False
+    if filters.branch and not _within(filters.branch, record.git_branch):
+        return False
+    if filters.model and not _within(filters.model, record.model):
+        return False
+    return not filters.session or record.session_id.startswith(filters.session)
+
+
+def _within(part: str, *texts: str | None) -> bool:
+    return any(part.lower() in text.lower() for text in texts if text)
+
+
+def _listed(records: dict[str, SessionRecord], filters: Filters) -> tuple[list[Hit], int]:
+    """Engagements without a query: all that pass, newest first (SRCH-11)."""
+    hits = [_engagement_hit(record, e) for record, e in matching(records, filters)]
+    ghosts = [
+        r for r in records.values() if r.ghost and passes(r, filters) and _in_time(r, filters)
+    ]
+    if filters.ghosts and not (filters.method or filters.phase or filters.project):
+        hits += [_ghost_hit(record) for record in ghosts]
+    newest = sorted(
+        hits, key=lambda hit: (seconds(hit.at), hit.session_id, hit.round), reverse=True
+    )
+    return newest, 0 if filters.ghosts else len(ghosts)
+
+
+def _in_time(record: SessionRecord, filters: Filters) -> bool:
+    at = seconds(record.started)
+    return (filters.after is None or at >= filters.after) and (
+        filters.before is None or at < filters.before
+    )
+
+
+def _scope(records: dict[str, SessionRecord], filters: Filters, where: In) -> Scope | None:
+    """Where the engine may look; None where nothing can pass."""
+    kinds = {"engagements": ("engagement",), "turns": ("turn",), "all": ()}[where]
+    sessions: set[str] | None = None
+    if filters.method or filters.phase or filters.agent:
+        sessions = {record.session_id for record, _ in matching(records, filters)}
+    if filters.session:
+        fitting = {id for id in records if id.startswith(filters.session)}
+        sessions = fitting if sessions is None else sessions & fitting
+    if sessions is not None and not sessions:
+        return None
+    return Scope(kinds, tuple(sorted(sessions)) if sessions is not None else None)
+
+
+# -- hits
+
+
+def _hit(
+    item: Ranked,
+    records: dict[str, SessionRecord],
+    query: Query,
+    side: Side,
+    present: set[str],
+) -> Hit | None:
+    entry = item.entry
+    record = records.get(entry.session_id)
+    engagement = _engagement_of(entry, record)
+    filters = query.filters
+    if (filters.method or filters.phase) and (
+        engagement is None
+        or (filters.method and engagement.method != filters.method)
+        or (filters.phase and engagement.phase != filters.phase)
+    ):
+        return None
+    if record is not None and record.ghost and not filters.ghosts and entry.kind == "title":
+        return None
+    shown, where = snippet(entry, query, side)
+    at = engagement.started if entry.kind == "engagement" and engagement else None
+    return Hit(
+        kind="engagement" if entry.kind == "engagement" else "turn",
+        session_id=entry.session_id,
+        round=entry.round,
+        at=at or _iso(entry.at),
+        name=(record.agent_name or record.title) if record else None,
+        agent=record.agent_name if record else None,
+        project=entry.project or None,
+        branch=entry.branch or None,
+        model=entry.model or None,
+        engagement=engagement,
+        snippet=shown,
+        side=where,
+        score=round(item.score, 6),
+        resumable=entry.session_id in present,
+    )
+
+
+def _engagement_of(entry: Entry, record: SessionRecord | None) -> Engagement | None:
+    if record is None:
+        return None
+    id = entry.key.removeprefix("engagement:") if entry.kind == "engagement" else None
+    for engagement in record.engagements:
+        first, last = engagement.turn_range
+        if engagement.id == id or (id is None and first <= entry.round <= last):
+            return engagement
+    return None
+
+
+def _ordered(found: list[Hit], where: In, query: Query) -> list[Hit]:
+    """The best hit of each session; engagements that have every word before turns."""
+    if where == "engagements":
+        unique = {
+            (hit.session_id, hit.engagement.id if hit.engagement else ""): hit for hit in found
+        }
+        return sorted(
+            unique.values(), key=lambda h: (seconds(h.at), h.session_id, h.round), reverse=True
+        )
+    best: dict[str, Hit] = {}
+    for hit in found:
+        best.setdefault(hit.session_id, hit)
+    if where == "turns":
+        return list(best.values())
+    telling = [word.lower() for word in query.telling]
+
+    def is_about(hit: Hit) -> bool:
+        engagement = hit.engagement
+        if hit.kind != "engagement" or engagement is None:
+            return False
+        text = " ".join((engagement.topic, engagement.outcome, *engagement.key_decisions)).lower()
+        return all(word in text for word in telling)
+
+    about = [hit for hit in best.values() if is_about(hit)]
+    return [*about, *(hit for hit in best.values() if hit not in about)]
+
+
+def _engagement_hit(record: SessionRecord, engagement: Engagement) -> Hit:
+    return Hit(
+        kind="engagement",
+        session_id=record.session_id,
+        round=engagement.turn_range[0],
+        at=engagement.started or record.started,
+        name=record.agent_name or record.title,
+        agent=record.agent_name,
+        project=record.cwd or engagement.project,
+        branch=record.git_branch,
+        model=record.model,
+        engagement=engagement,
+        snippet=Snippet(engagement.outcome),
+    )
+
+
+def _ghost_hit(record: SessionRecord) -> Hit:
+    return Hit(
+        kind="turn",
+        session_id=record.session_id,
+        round=1,
+        at=record.started,
+        name=record.agent_name or record.title,
+        agent=record.agent_name,
+        project=record.cwd,
+        branch=record.git_branch,
+        model=record.model,
+    )
+
+
+def similar(
+    layout: Layout,
+    library: Library,
+    session_id: str,
+    round: int,
+    embedder: Callable[[], Embedder],
+    *,
+    limit: int = 10,
+    ready: Callable[[Engine], int] | None = None,
+) -> list[Hit]:
+    """Turns of other sessions that are about the same as one."""
+    refresh(layout, library)
+    engine = Engine(layout.search_database, layout.search)
+    if ready is not None:
+        ready(engine)
+    entry = engine.entry(session_id, round)
+    if entry is None:
+        raise NotFound(f"Session {session_id[:8]} has no round {round} with words in it.")
+    records = read_records(layout)
+    present = {transcript.session_id for transcript in library.transcripts}
+    found: dict[str, Hit] = {}
+    for item in engine.like(entry, embedder):
+        if item.entry.session_id != session_id and item.entry.kind == "turn":
+            hit = _hit(item, records, Query(), "both", present)
+            if hit is not None:
+                found.setdefault(hit.session_id, hit)
+    return list(found.values())[:limit]
+
+
+def _iso(at: int) -> str | None:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at)) if at else None

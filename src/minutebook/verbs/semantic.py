@@ -1,0 +1,143 @@
+"""Which embedder compares meanings, and embedding what has no vectors yet."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from minutebook.archive.layout import Layout
+from minutebook.archive.store import make_folder, write_atomically, writing
+from minutebook.errors import BadArgument, Locked
+from minutebook.index.engine import Engine
+
+if TYPE_CHECKING:
+    from minutebook.index.embedders import Embedder
+
+AT_ONCE = {"static": 5_000}
+"""Entries that are embedded before an answer; more are left to the background."""
+_AT_ONCE_OTHERS = 64
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """The embedder a person chose."""
+
+    kind: str = "static"
+    """``static`` (in the box), ``onnx`` (a folder), ``endpoint`` (a URL)."""
+    where: str = ""
+    model: str = ""
+
+
+class State(msgspec.Struct, frozen=True):
+    choice: Choice
+    entries: int
+    waiting: int
+
+
+def chosen(layout: Layout) -> Choice:
+    try:
+        return msgspec.json.decode(layout.semantic.read_bytes(), type=Choice)
+    except (OSError, msgspec.DecodeError):
+        return Choice()
+
+
+def choose(layout: Layout, what: str, model: str = "") -> Choice:
+    """Use another embedder: `static`, a folder with ONNX and tokenizer.json, or an endpoint."""
+    if what == "static":
+        choice = Choice()
+    elif what.startswith(("http://", "https://")):
+        if not model:
+            raise BadArgument("An endpoint needs --model, the name of its embedding model.")
+        choice = Choice("endpoint", what, model)
+    elif what == "fastembed":
+        choice = Choice("onnx", str(_fastembed()))
+    else:
+        folder = Path(what).expanduser().resolve()
+        if not folder.is_dir():
+            raise BadArgument(
+                f"'{what}' is no embedder: name a folder with an .onnx file and tokenizer.json, "
+                "an endpoint (http://…), fastembed or static."
+            )
+        choice = Choice("onnx", str(folder))
+    load(choice)  # what does not work is said now, not at the next search
+    make_folder(layout.sessions)
+    write_atomically(layout.semantic, msgspec.json.encode(choice))
+    return choice
+
+
+def load(choice: Choice) -> Embedder:
+    from minutebook.index.embedders import EndpointEmbedder, OnnxEmbedder, StaticEmbedder
+
+    if choice.kind == "onnx":
+        return OnnxEmbedder(Path(choice.where))
+    if choice.kind == "endpoint":
+        return EndpointEmbedder(choice.where, choice.model)
+    return StaticEmbedder()
+
+
+def _fastembed() -> Path:
+    """Let fastembed download its model, and take it from there."""
+    try:
+        from fastembed import TextEmbedding
+    except ImportError:
+        raise BadArgument("fastembed is not installed: `pip install fastembed`.") from None
+    model = TextEmbedding("sentence-transformers/all-MiniLM-L6-v2")
+    return Path(model.model._model_dir)
+
+
+class Meaning:
+    """The chosen embedder of an archive, loaded when it is first needed."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout, self._choice = layout, chosen(layout)
+        self._loaded: Embedder | None = None
+
+    def embedder(self) -> Embedder:
+        if self._loaded is None:
+            self._loaded = load(self._choice)
+        return self._loaded
+
+    def ready(self, engine: Engine) -> int:
+        """Embed a little of what is missing, and leave the rest to the background."""
+        most = AT_ONCE.get(self._choice.kind, _AT_ONCE_OTHERS)
+        try:
+            with writing(self._layout.embed_lock, "semantic embed"):
+                waiting = engine.embed_missing(self.embedder(), most)
+        except Locked:
+            return engine.count_missing(self.embedder())  # somebody is at it
+        if waiting:
+            _embed_in_background(self._layout)
+        return waiting
+
+
+def embed(layout: Layout, progress: Callable[[int], None] | None = None) -> int:
+    """Embed everything that is missing; how many entries that was."""
+    engine = Engine(layout.search_database, layout.search)
+    embedder = load(chosen(layout))
+    with writing(layout.embed_lock, "semantic embed"):
+        before = engine.count_missing(embedder)
+        engine.embed_missing(embedder, progress=progress)
+        return before
+
+
+def state(layout: Layout) -> State:
+    engine = Engine(layout.search_database, layout.search)
+    choice = chosen(layout)
+    return State(choice, engine.count(), engine.count_missing(load(choice)))
+
+
+def _embed_in_background(layout: Layout) -> None:
+    """A process of its own, which nobody waits for."""
+    subprocess.Popen(
+        [sys.executable, "-m", "minutebook", "semantic", "embed", "--archive", str(layout.root)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        env={**os.environ},
+    )

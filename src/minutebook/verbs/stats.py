@@ -1,0 +1,47 @@
+"""Counts over engagements: by method, project, agent, phase, day (SRCH-09)."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import msgspec
+
+from minutebook.archive.engagements import read_records
+from minutebook.archive.layout import Layout
+from minutebook.derive.times import instant
+from minutebook.index.query import Filters
+from minutebook.verbs.search import matching
+
+
+class Stats(msgspec.Struct, frozen=True):
+    sessions: int
+    engagements: int
+    decisions: int
+    methods: dict[str, int]
+    projects: dict[str, int]
+    agents: dict[str, int]
+    phases: dict[str, int]
+    days: dict[str, int]
+    """By date, oldest first; days without any are not among them."""
+
+
+def stats(layout: Layout, filters: Filters = Filters()) -> Stats:  # noqa: B008 - frozen
+    """What there is, of what passes the filters."""
+    sessions: set[str] = set()
+    counts: dict[str, Counter[str]] = {
+        name: Counter() for name in ("methods", "projects", "agents", "phases", "days")
+    }
+    total = decisions = 0
+    for record, engagement in matching(read_records(layout), filters):
+        sessions.add(record.session_id)
+        total += 1
+        decisions += len(engagement.key_decisions)
+        counts["methods"][engagement.method] += 1
+        counts["projects"][record.project or engagement.project] += 1
+        counts["agents"][record.agent_name or "(no name)"] += 1
+        counts["phases"][engagement.phase] += 1
+        moment = instant(engagement.started or record.started)
+        counts["days"][moment.strftime("%Y-%m-%d") if moment else "undated"] += 1
+    ordered = {name: dict(counter.most_common()) for name, counter in counts.items()}
+    ordered["days"] = dict(sorted(ordered["days"].items()))
+    return Stats(len(sessions), total, decisions, **ordered)
