@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import re
 
-_CAMEL = re.compile(r"\b(?=\w*[a-z0-9][A-Z]|[A-Z]+[A-Z][a-z])\w{3,60}\b")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_JOINT = re.compile(r"[a-z0-9][A-Z]")
+_WORD = re.compile(r"[A-Za-z0-9]{2,60}")
+_LONGEST_HALF = 40
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 _MOST_COMPOUNDS = 500  # a text; generated code repeats itself
 
@@ -26,16 +28,63 @@ STOP_WORDS = frozenset(
 
 def indexable(text: str) -> str:
     """A text with the parts of its compound words behind it."""
-    compounds = dict.fromkeys(_CAMEL.findall(text))
+    compounds: dict[str, None] = {}
+    position = 0
+    # Joints are rare and quickly found; a pattern for whole words would look at every letter.
+    while (joint := _JOINT.search(text, position)) is not None:
+        start = end = joint.end() - 1
+        lowest = max(position, start - _LONGEST_HALF)
+        while start > lowest and text[start - 1].isalnum():
+            start -= 1
+        word = _WORD.match(text, start)
+        end = word.end() if word is not None else joint.end()
+        compounds[text[start:end]] = None
+        position = max(end, joint.end())
+        if len(compounds) >= _MOST_COMPOUNDS:
+            break
     if not compounds:
         return text
-    parts = (_HUMP.sub(" ", word) for word in list(compounds)[:_MOST_COMPOUNDS])
-    return f"{text}\n{' . '.join(parts)}"
+    return f"{text}\n{' . '.join(_HUMP.sub(' ', word) for word in compounds)}"
 
 
 def parted(word: str) -> str:
     """A word of a query with its humps apart: ``parseJsonl`` → ``parse Jsonl``."""
     return _HUMP.sub(" ", word)
+
+
+def variants(token: str) -> list[str]:
+    """Other forms of an English word, for a query to ask for as well.
+
+    Asking for forms costs a little at query time; indexing stems beside words would double
+    the index. A form nobody uses is simply not there.
+    """
+    if len(token) < 4 or not (token.isascii() and token.isalpha()):
+        return []
+    base = _base(token)
+    short = base.removesuffix("e")
+    forms = {base, base + "s", short + "ed", short + "ing", base + "e"}
+    if base.endswith("y"):
+        forms |= {base[:-1] + "ies", base[:-1] + "ied"}
+    elif base.endswith(("s", "x", "z", "ch", "sh")):
+        forms.add(base + "es")
+    return sorted(forms - {token})
+
+
+def _base(token: str) -> str:
+    """A word without its ending, by the rules most words keep."""
+    if token.endswith("ss"):
+        return token
+    for ending, instead in (("ies", "y"), ("ied", "y")):
+        if token.endswith(ending) and len(token) > 4:
+            return token[: -len(ending)] + instead
+    for ending in ("ing", "ed"):
+        base = token.removesuffix(ending)
+        if base != token and len(base) > 2 and any(vowel in base for vowel in "aeiouy"):
+            doubled = base[-1] == base[-2] and base[-1] not in "dflsz"
+            return base[:-1] if doubled else base
+    if token.endswith(("xes", "ches", "shes", "sses", "zes")):
+        return token[:-2]
+    return token.removesuffix("s")
 
 
 def has_cjk(text: str) -> bool:

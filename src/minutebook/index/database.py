@@ -19,7 +19,7 @@ Connection = sqlite3.Connection
 VERSION = 1
 _NAMED = ("project", "branch", "model")
 _COLUMNS = Entry.__struct_fields__
-_SCHEMA = f"""
+_SCHEMA = """
 CREATE TABLE IF NOT EXISTS entries (
   row INTEGER PRIMARY KEY AUTOINCREMENT,
   kind TEXT, session_id TEXT, key TEXT, round INTEGER, at INTEGER,
@@ -37,17 +37,23 @@ CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROW
 CREATE VIRTUAL TABLE IF NOT EXISTS entries_fts USING fts5(
   asked, answered, rest, content='entries', content_rowid='row'
 );
-PRAGMA user_version = {VERSION};
 """
 _INSERT = (
-    f"INSERT INTO entries ({', '.join(_COLUMNS)}, signal) "
-    f"VALUES ({', '.join('?' * (len(_COLUMNS) + 1))})"
+    f"INSERT INTO entries (row, {', '.join(_COLUMNS)}, signal) "
+    f"VALUES ({', '.join('?' * (len(_COLUMNS) + 2))})"
 )
-_FTS = "INSERT INTO entries_fts(rowid, asked, answered, rest) VALUES (?, ?, ?, ?)"
+_FTS = (
+    "INSERT INTO entries_fts(rowid, asked, answered, rest) "
+    "SELECT row, asked, answered, rest FROM entries WHERE row >= ? AND row < ?"
+)
 _FTS_DELETE = (
     "INSERT INTO entries_fts(entries_fts, rowid, asked, answered, rest) "
     "SELECT 'delete', row, asked, answered, rest FROM entries WHERE row = ?"
 )
+
+
+Signalled = tuple[Entry, str]
+"""An entry with its change signal."""
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -67,20 +73,33 @@ def open_search(path: Path, *, readonly: bool = False) -> Iterator[Connection]:
     connection = sqlite3.connect(path, timeout=30, isolation_level=None)
     try:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version not in (0, VERSION):
-            raise Outdated(f"version {version}")
-        if not readonly:
+        if version != VERSION and (version or _has_tables(connection)):
+            raise Outdated("it is of another version, or was never finished")
+        if readonly:
+            yield connection
+            return
+        connection.execute("PRAGMA synchronous = OFF")  # it can be made again
+        if version == 0:
+            # Nobody reads it yet, and one that was killed in the making is made again.
+            connection.execute("PRAGMA page_size = 16384")
+            connection.execute("PRAGMA journal_mode = OFF")
+            connection.executescript(_SCHEMA)
+            # Full text and vectors of another database are not this one's.
+            set_fact(connection, "id", secrets.token_hex(6))
+        else:
             connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = OFF")  # it can be made again
-            if version == 0:
-                connection.executescript(_SCHEMA)
-                # Full text and vectors of another database are not this one's.
-                set_fact(connection, "id", secrets.token_hex(6))
         yield connection
+        if version == 0:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute(f"PRAGMA user_version = {VERSION}")
     except sqlite3.DatabaseError as error:
         raise Outdated(str(error)) from error
     finally:
         connection.close()
+
+
+def _has_tables(connection: Connection) -> bool:
+    return connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None
 
 
 @contextmanager
@@ -94,24 +113,36 @@ def transaction(connection: Connection) -> Iterator[None]:
         raise
 
 
-def insert(connection: Connection, entries: Iterable[Entry]) -> Iterator[tuple[int, Entry]]:
-    """Add entries; each with its row."""
-    names: set[tuple[str, str]] = set()
-    for entry in entries:
-        for field in _NAMED:
-            names.add((field, getattr(entry, field)))
-        values = _storable(msgspec.structs.astuple(entry))
-        row = connection.execute(_INSERT, (*values, entry.signal)).lastrowid
-        assert row is not None
-        connection.execute(_FTS, (row, *_storable((entry.asked, entry.answered, entry.rest))))
-        yield row, entry
+def insert(connection: Connection, entries: Sequence[Signalled]) -> range:
+    """Add entries; the rows they got, in their order."""
+    query = "SELECT seq FROM sqlite_sequence WHERE name = 'entries'"
+    (last,) = connection.execute(query).fetchone() or (0,)
+    rows = range(last + 1, last + 1 + len(entries))
+    connection.executemany(
+        _INSERT,
+        (
+            (row, *_storable(msgspec.structs.astuple(entry)), signal)
+            for row, (entry, signal) in zip(rows, entries, strict=True)
+        ),
+    )
+    names = {(field, getattr(entry, field)) for entry, _ in entries for field in _NAMED}
     connection.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", map(_storable, names))
+    return rows
 
 
-def named(connection: Connection, field: str, part: str) -> list[str]:
-    """Values of a field that contain a text, whatever its case."""
-    found = connection.execute("SELECT value FROM names WHERE field = ?", (field,))
-    return [value for (value,) in found if part.lower() in value.lower()]
+def index_text(connection: Connection, most: int | None = None) -> int:
+    """Bring ``entries_fts`` up to date, for people with ``sqlite3``; rows still waiting.
+
+    Our own searches do not need it, so many new rows are left to the background.
+    """
+    done = int(fact(connection, "text") or 0)
+    (last,) = connection.execute("SELECT coalesce(max(row), 0) FROM entries").fetchone()
+    if most is not None and last - done > most:
+        return int(last - done)
+    with transaction(connection):
+        connection.execute(_FTS, (done + 1, last + 1))
+        set_fact(connection, "text", str(last))
+    return 0
 
 
 def every(connection: Connection) -> Iterator[Found]:
@@ -122,9 +153,18 @@ def every(connection: Connection) -> Iterator[Found]:
         yield _found(row, values)
 
 
+def named(connection: Connection, field: str, part: str) -> list[str]:
+    """Values of a field that contain a text, whatever its case."""
+    found = connection.execute("SELECT value FROM names WHERE field = ?", (field,))
+    return [value for (value,) in found if part.lower() in value.lower()]
+
+
 def remove(connection: Connection, rows: Iterable[int]) -> None:
+    """Take entries out; of the full text only those that are in it."""
+    done = int(fact(connection, "text") or 0)
     for row in rows:
-        connection.execute(_FTS_DELETE, (row,))
+        if row <= done:
+            connection.execute(_FTS_DELETE, (row,))
         connection.execute("DELETE FROM entries WHERE row = ?", (row,))
 
 
@@ -181,8 +221,12 @@ def set_fact(connection: Connection, name: str, value: str) -> None:
 
 def _storable(values: Sequence[object]) -> tuple[object, ...]:
     return tuple(
-        value.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
-        if isinstance(value, str) and ("\0" in value or not value.isascii())
-        else value
-        for value in values
+        _text(value) if type(value) is str and len(value) > 0 else value for value in values
     )
+
+
+def _text(value: str) -> str:
+    """What SQLite can keep: no lone surrogates, no NUL that would end it early."""
+    if not value.isascii():
+        value = value.encode("utf-8", "replace").decode()
+    return value.replace("\0", "\ufffd") if "\0" in value else value

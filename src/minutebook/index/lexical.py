@@ -13,7 +13,7 @@ import tantivy
 from tantivy import Filter, Occur, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
 from tantivy import Query as TantivyQuery
 
-from minutebook.index.analysis import has_cjk, indexable, pairs, parted
+from minutebook.index.analysis import has_cjk, indexable, pairs, parted, variants
 from minutebook.index.entry import Entry
 from minutebook.index.query import Query
 
@@ -23,14 +23,13 @@ Side = Literal["asked", "answered", "both"]
 
 _HEAP = 120_000_000  # bytes the writer may hold before it writes a segment
 _LONGEST_WORD = 80
-_STEM, _REST = 0.4, 0.35  # what a stem, and a word of the deliberation, counts
+_FORM, _REST = 0.4, 0.35  # what another form, and a word of the deliberation, counts
 _TIE = 0.2  # what the second-best field adds
 _FIELDS: dict[Side, tuple[tuple[str, float], ...]] = {
     "asked": (("asked", 1.0),),
     "answered": (("answered", 1.0), ("rest", _REST)),
     "both": (("asked", 1.0), ("answered", 1.0), ("rest", _REST)),
 }
-_STEMMED = {"asked": "asked_stem", "answered": "answered_stem"}
 
 
 def _schema() -> tantivy.Schema:
@@ -41,16 +40,13 @@ def _schema() -> tantivy.Schema:
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     for name in ("asked", "answered", "rest"):
         builder.add_text_field(name, tokenizer_name="words", index_option="position")
-    for name in _STEMMED.values():
-        builder.add_text_field(name, tokenizer_name="stems", index_option="freq")
     builder.add_text_field("cjk", tokenizer_name="pairs", index_option="position")
     return builder.build()
 
 
-def _analyzer(stem: bool) -> TextAnalyzer:
+def _analyzer() -> TextAnalyzer:
     builder = TextAnalyzerBuilder(Tokenizer.simple()).filter(Filter.remove_long(_LONGEST_WORD))
-    builder = builder.filter(Filter.lowercase()).filter(Filter.ascii_fold())
-    return (builder.filter(Filter.stemmer("english")) if stem else builder).build()
+    return builder.filter(Filter.lowercase()).filter(Filter.ascii_fold()).build()
 
 
 class Matches(NamedTuple):
@@ -65,7 +61,7 @@ class Lexical:
 
     def __init__(self, folder: Path) -> None:
         self._schema = _schema()
-        self._words, self._stems = _analyzer(False), _analyzer(True)
+        self._words = _analyzer()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             self._index = tantivy.Index(self._schema, path=str(folder))
@@ -75,7 +71,6 @@ class Lexical:
             folder.mkdir(mode=0o700)
             self._index = tantivy.Index(self._schema, path=str(folder))
         self._index.register_tokenizer("words", self._words)
-        self._index.register_tokenizer("stems", self._stems)
         whitespace = TextAnalyzerBuilder(Tokenizer.whitespace()).build()
         self._index.register_tokenizer("pairs", whitespace)
 
@@ -188,15 +183,13 @@ class Lexical:
 
     def _terms(self, token: str, fields: Sequence[tuple[str, float]]) -> TantivyQuery:
         ways = []
-        (stem,) = self._stems.analyze(token) or [token]
+        forms = variants(token)
         for name, weight in fields:
             exact = TantivyQuery.term_query(self._schema, name, token, index_option="freq")
             ways.append(TantivyQuery.boost_query(exact, weight))
-            if name in _STEMMED:
-                loose = TantivyQuery.term_query(
-                    self._schema, _STEMMED[name], stem, index_option="freq"
-                )
-                ways.append(TantivyQuery.boost_query(loose, weight * _STEM))
+            for form in forms if name != "rest" else ():
+                loose = TantivyQuery.term_query(self._schema, name, form, index_option="freq")
+                ways.append(TantivyQuery.boost_query(loose, weight * _FORM))
         return TantivyQuery.disjunction_max_query(ways, _TIE)
 
     def _phrase(self, tokens: list[str], fields: Sequence[tuple[str, float]]) -> TantivyQuery:
@@ -258,9 +251,7 @@ class Writer:
             document.add_text(name, _plain(value))
         asked, answered = indexable(_plain(entry.asked)), indexable(_plain(entry.answered))
         document.add_text("asked", asked)
-        document.add_text("asked_stem", asked)
         document.add_text("answered", answered)
-        document.add_text("answered_stem", answered)
         if entry.rest:
             document.add_text("rest", indexable(_plain(entry.rest)))
         everything = f"{entry.asked}\n{entry.answered}\n{entry.rest}"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import TracebackType
 
 import msgspec
 
@@ -16,13 +19,15 @@ from minutebook.archive.store import make_folder, writing
 from minutebook.derive.turn_pairs import turn_pairs
 from minutebook.index import database as db
 from minutebook.index.entry import Entry, engagement_entries, title_entry, turn_entry
-from minutebook.index.lexical import Lexical
+from minutebook.index.lexical import Lexical, Writer
 from minutebook.model import SessionInfo
 from minutebook.sources.base import Transcript
 from minutebook.sources.fan_out import fan_out
 from minutebook.sources.library import Library, open_transcript
 
-_CHUNK = 50_000  # entries between two commits
+_CHUNK = 250_000  # entries between two commits
+_FLOW = 2_000  # entries handed over at a time
+_TEXT_AT_ONCE = 5_000  # rows of `entries_fts` made right away
 _ARCHIVED = "archive"
 
 
@@ -74,6 +79,18 @@ def forget(layout: Layout) -> None:
     make_folder(layout.search)
 
 
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """No garbage collection: a million entries hold no cycles, and looking for some takes time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 def _forget_others(layout: Layout, kept: Path) -> None:
     """Remove what belongs to a database that is gone."""
     import shutil
@@ -84,10 +101,14 @@ def _forget_others(layout: Layout, kept: Path) -> None:
 
 
 def _refresh(layout: Layout, library: Library, progress: Callable[[int], None] | None) -> Refreshed:
-    with db.open_search(layout.search_database) as connection:
+    with (
+        db.open_search(layout.search_database) as connection,
+        _without_collection(),
+        ExitStack() as stack,
+    ):
         folder = layout.search / db.index_id(connection)
         _forget_others(layout, folder)
-        run = _Run(connection, Lexical(folder / "lexical"))
+        run = stack.enter_context(_Run(connection, Lexical(folder / "lexical")))
         run.mend()
         sources = {source.session_id: source for source in _sources(layout, library)}
         known = {
@@ -170,14 +191,30 @@ def _entries(info: SessionInfo, turns: list[Entry]) -> list[Entry]:
 
 
 class _Run:
-    """One refresh: changes are collected, and committed to both stores in step."""
+    """One refresh: entries flow into both stores as they come, and are committed in step."""
 
     def __init__(self, connection: db.Connection, lexical: Lexical) -> None:
         self._connection, self._lexical = connection, lexical
-        self._new: list[Entry] = []
+        self._open: ExitStack | None = None
+        self._writer: Writer | None = None
+        self._new: list[db.Signalled] = []
         self._old: list[int] = []
         self._noted: list[_Source] = []
+        self._uncommitted = 0
         self.sessions = self.added = self.removed = 0
+
+    def __enter__(self) -> _Run:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """What is not committed is taken back, in both stores."""
+        if self._open is not None:
+            self._open.__exit__(kind, error, trace)
 
     def mend(self) -> None:
         """After a kill between the two commits, the full text is made again from the rows."""
@@ -188,7 +225,7 @@ class _Run:
             writer.clear()
             for found in db.every(self._connection):
                 writer.add(found.row, found.entry)
-        count = self._connection.execute("SELECT count(*) FROM entries").fetchone()[0]
+        (count,) = self._connection.execute("SELECT count(*) FROM entries").fetchone()
         db.set_fact(self._connection, "count", str(count))
 
     def put(self, session_id: str, kinds: Sequence[str], entries: Iterable[Entry]) -> None:
@@ -196,12 +233,15 @@ class _Run:
         known = db.signals(self._connection, session_id, kinds)
         for entry in entries:
             row, signal = known.pop(entry.key, (0, ""))
-            if signal != entry.signal:
-                self._new.append(entry)
+            now = entry.signal
+            if signal != now:
+                self._new.append((entry, now))
                 if row:
                     self._old.append(row)
         self._old += [row for row, _ in known.values()]
-        if len(self._new) >= _CHUNK:
+        if len(self._new) >= _FLOW:
+            self._flow()
+        if self._uncommitted >= _CHUNK:
             self.commit()
 
     def note(self, source: _Source) -> None:
@@ -218,10 +258,10 @@ class _Run:
         if db.fact(self._connection, "engagements") == state:
             return
         records = read_records(layout)
-        gone = self._connection.execute(
+        indexed = self._connection.execute(
             "SELECT DISTINCT session_id FROM entries WHERE kind = 'engagement'"
         ).fetchall()
-        for (session_id,) in gone:
+        for (session_id,) in indexed:
             if session_id not in records:
                 self.put(session_id, ("engagement",), [])
         for record in records.values():
@@ -229,36 +269,42 @@ class _Run:
         self.commit()
         db.set_fact(self._connection, "engagements", state)
 
-    def commit(self) -> None:
-        """Rows and full text, in step; the count tells whether both have happened."""
-        if self._new or self._old:
-            with self._lexical.writing() as writer, db.transaction(self._connection):
-                db.remove(self._connection, self._old)
-                for row in self._old:
-                    writer.remove(row)
-                for row, entry in db.insert(self._connection, self._new):
-                    writer.add(row, entry)
-                count = self._lexical_count()
-                db.set_fact(self._connection, "count", str(count))
-                self._note_sources()
-        elif self._noted:
-            with db.transaction(self._connection):
-                self._note_sources()
-        self.added += len(self._new)
-        self.removed += len(self._old)
-        self._new, self._old, self._noted = [], [], []
-
     def finish(self) -> None:
         self.commit()
+        db.index_text(self._connection, _TEXT_AT_ONCE)
         db.set_fact(self._connection, "refreshed", str(time.time()))
 
-    def _lexical_count(self) -> int:
-        before = int(db.fact(self._connection, "count") or 0)
-        return before + len(self._new) - len(self._old)
+    def _flow(self) -> None:
+        """Hand over what has come, so that the engine works while the next sessions are read."""
+        if not self._new and not self._old:
+            return
+        if self._open is None:
+            self._open = ExitStack()
+            self._writer = self._open.enter_context(self._lexical.writing())
+            self._open.enter_context(db.transaction(self._connection))
+        assert self._writer is not None
+        db.remove(self._connection, self._old)
+        for row in self._old:
+            self._writer.remove(row)
+        rows = db.insert(self._connection, self._new)
+        for row, (entry, _) in zip(rows, self._new, strict=True):
+            self._writer.add(row, entry)
+        self.added += len(self._new)
+        self.removed += len(self._old)
+        self._uncommitted += len(self._new)
+        count = int(db.fact(self._connection, "count") or 0) + len(self._new) - len(self._old)
+        db.set_fact(self._connection, "count", str(count))
+        self._new, self._old = [], []
 
-    def _note_sources(self) -> None:
+    def commit(self) -> None:
+        """Rows and full text, in step; the count tells whether both have happened."""
+        self._flow()
         self._connection.executemany(
             "INSERT INTO sources VALUES (?, ?, ?, ?) ON CONFLICT (session_id) DO UPDATE SET "
             "path = excluded.path, size = excluded.size, mtime = excluded.mtime",
             [(source.session_id, *source.state) for source in self._noted],
         )
+        self._noted, self._uncommitted = [], 0
+        if self._open is not None:
+            opened, self._open, self._writer = self._open, None, None
+            opened.close()
