@@ -57,7 +57,7 @@ class StaticEmbedder:
     itself takes longer than a search.
     """
 
-    weight = 0.6
+    weight = 0.8
     batch = 2_000
 
     def __init__(self) -> None:
@@ -95,7 +95,7 @@ class StaticEmbedder:
 class OnnxEmbedder:
     """A sentence transformer as ONNX, with its ``tokenizer.json`` beside it."""
 
-    weight = 1.0
+    weight = 1.5
     batch = 32
 
     def __init__(self, folder: Path) -> None:
@@ -140,7 +140,7 @@ class OnnxEmbedder:
 class EndpointEmbedder:
     """An OpenAI-compatible ``/embeddings`` endpoint."""
 
-    weight = 1.0
+    weight = 1.5
     batch = 64
 
     def __init__(self, url: str, model: str) -> None:

@@ -25,7 +25,8 @@ DEPTH = 200
 """Entries each engine contributes."""
 _MOST_FILTERED = 2_000_000
 _EXACT = 0.25  # share of its weight that meaning keeps where entries have every word
-_ALIKE = 0.3  # cosine under which two texts have nothing in common
+_ALIKE = 0.2  # cosine under which two texts have nothing in common
+_CERTAIN = 0.45  # asked of a query none of whose words is known: nonsense is like anything a little
 _FEWEST_WORDS = 3  # "ok" and "b" are like everything
 
 
@@ -73,11 +74,10 @@ class Engine:
             weight = 1.0
             if mode != "lexical" and embedder is not None and query.text.strip():
                 engine = embedder()
+                least = _ALIKE if words.rows else _CERTAIN
                 likes = self._likes(engine, query, side, within, depth)
-                if mode == "semantic":
-                    semantic = [row for row, cosine in likes if cosine >= _ALIKE]
-                elif words.rows:  # what shares no word with anything is nonsense, not a neighbour
-                    semantic = [row for row, _ in likes]
+                semantic = [row for row, cosine in likes if cosine >= least]
+                if mode == "hybrid":
                     weight = engine.weight * (_EXACT if words.whole else 1.0)
             scores = fuse(lexical, semantic, weight)
             found = db.fetch(connection, list(scores))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-_DEPTH = 20  # the lower, the more the first ranks count
+_DEPTH = 40  # the lower, the more the first ranks count
 _RECENT_DAYS = 120.0
 _RECENT = 0.04  # at most: never enough to lift a worse match over a better one
 _QUOTED = 0.5

@@ -1,0 +1,130 @@
+"""Changing an index: entries flow into rows and full text, and are committed in step."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from types import TracebackType
+
+from minutebook.index import database as db
+from minutebook.index.entry import Entry
+from minutebook.index.lexical import Lexical, Writer
+
+_CHUNK = 250_000  # entries between two commits
+_FLOW = 2_000  # entries handed over at a time
+_TEXT_AT_ONCE = 5_000  # rows of `entries_fts` made right away
+
+State = tuple[str, int, float]
+"""Path, size and time of a source."""
+
+
+class Update:
+    """One run of changes. What is not committed when it breaks off is taken back."""
+
+    def __init__(self, connection: db.Connection, lexical: Lexical) -> None:
+        self._connection, self._lexical = connection, lexical
+        self._open: ExitStack | None = None
+        self._writer: Writer | None = None
+        self._new: list[db.Signalled] = []
+        self._old: list[int] = []
+        self._noted: list[tuple[str, str, int, float]] = []
+        self._uncommitted = 0
+        self.sessions = self.added = self.removed = 0
+
+    def __enter__(self) -> Update:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """What is not committed is taken back, in both stores."""
+        if self._open is not None:
+            self._open.__exit__(kind, error, trace)
+
+    def mend(self) -> None:
+        """After a kill between the two commits, the full text is made again from the rows."""
+        expected = int(db.fact(self._connection, "count") or 0)
+        if self._lexical.count == expected:
+            return
+        with self._lexical.writing() as writer:
+            writer.clear()
+            for found in db.every(self._connection):
+                writer.add(found.row, found.entry)
+        (count,) = self._connection.execute("SELECT count(*) FROM entries").fetchone()
+        db.set_fact(self._connection, "count", str(count))
+
+    def put(self, session_id: str, kinds: Sequence[str], entries: Iterable[Entry]) -> None:
+        """Make a session's entries these; those that are the same are left alone."""
+        known = db.signals(self._connection, session_id, kinds)
+        for entry in entries:
+            row, signal = known.pop(entry.key, (0, ""))
+            now = entry.signal
+            if signal != now:
+                self._new.append((entry, now))
+                if row:
+                    self._old.append(row)
+        self._old += [row for row, _ in known.values()]
+        if len(self._new) >= _FLOW:
+            self._flow()
+        if self._uncommitted >= _CHUNK:
+            self.commit()
+
+    def note(self, session_id: str, state: State) -> None:
+        """A session's entries are now those of its source in this state."""
+        self._noted.append((session_id, *state))
+        self.sessions += 1
+
+    def forget(self, session_id: str) -> None:
+        """Take a session out whose source is gone."""
+        self.put(session_id, ("turn", "title"), [])
+        self._connection.execute("DELETE FROM sources WHERE session_id = ?", (session_id,))
+        self.sessions += 1
+
+    def states(self) -> dict[str, State]:
+        """What the sources of all sessions were like when they were read."""
+        found = self._connection.execute("SELECT * FROM sources")
+        return {session_id: (path, size, mtime) for session_id, path, size, mtime in found}
+
+    def finish(self) -> None:
+        self.commit()
+        db.index_text(self._connection, _TEXT_AT_ONCE)
+        db.set_fact(self._connection, "refreshed", str(time.time()))
+
+    def _flow(self) -> None:
+        """Hand over what has come, so that the engine works while the next sessions are read."""
+        if not self._new and not self._old:
+            return
+        if self._open is None:
+            self._open = ExitStack()
+            self._writer = self._open.enter_context(self._lexical.writing())
+            self._open.enter_context(db.transaction(self._connection))
+        assert self._writer is not None
+        db.remove(self._connection, self._old)
+        for row in self._old:
+            self._writer.remove(row)
+        rows = db.insert(self._connection, self._new)
+        for row, (entry, _) in zip(rows, self._new, strict=True):
+            self._writer.add(row, entry)
+        self.added += len(self._new)
+        self.removed += len(self._old)
+        self._uncommitted += len(self._new)
+        count = int(db.fact(self._connection, "count") or 0) + len(self._new) - len(self._old)
+        db.set_fact(self._connection, "count", str(count))
+        self._new, self._old = [], []
+
+    def commit(self) -> None:
+        """Rows and full text, in step; the count tells whether both have happened."""
+        self._flow()
+        self._connection.executemany(
+            "INSERT INTO sources VALUES (?, ?, ?, ?) ON CONFLICT (session_id) DO UPDATE SET "
+            "path = excluded.path, size = excluded.size, mtime = excluded.mtime",
+            self._noted,
+        )
+        self._noted, self._uncommitted = [], 0
+        if self._open is not None:
+            opened, self._open, self._writer = self._open, None, None
+            opened.close()
