@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test lint types unit slow resume bench bench-archive bench-engagements wheel clean
+.PHONY: run test lint types unit slow resume bench bench-archive bench-engagements bench-search wheel clean
 
 run: $(VENV)/.installed
 	@$(BIN)/minutebook welcome
@@ -44,6 +44,13 @@ bench-archive: $(VENV)/.dev
 # How well engagements are found offline, and what ingesting costs beside inscribing.
 bench-engagements: $(VENV)/.dev
 	$(BIN)/python benchmarks/engagements.py
+
+# Indexing and searching at scale, beside cc-search in a scratch environment; and how well.
+bench-search: $(VENV)/.dev
+	@test -x build/search-peer/bin/cc-search || { $(PYTHON) -m venv build/search-peer && \
+	  build/search-peer/bin/pip -q install claude-session-search; }
+	PYTHONPATH=. $(BIN)/python benchmarks/search.py --peer build/search-peer/bin/cc-search
+	$(BIN)/python benchmarks/retrieval.py
 
 # The built wheel, in an empty environment, against the tests.
 wheel: $(VENV)/.dev

@@ -25,7 +25,9 @@ FLOORS = (
     ("errors",),
 )
 HEIGHT = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
-CONNECTS = frozenset({"minutebook.archive.database", "minutebook.index.database"})  # modules that may open a database
+CONNECTS = frozenset(
+    {"minutebook.archive.database", "minutebook.index.database"}
+)  # modules that may open a database
 
 
 def room_of(module: str) -> str:

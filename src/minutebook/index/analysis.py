@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_JOINT = re.compile(r"[a-z0-9][A-Z]")
+_JOINT = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 _WORD = re.compile(r"[A-Za-z0-9]{2,60}")
 _LONGEST_HALF = 40
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")

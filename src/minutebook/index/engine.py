@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -26,6 +25,7 @@ DEPTH = 200
 _MOST_FILTERED = 2_000_000
 _EXACT = 0.25  # share of its weight that meaning keeps where entries have every word
 _ALIKE = 0.2  # cosine under which two texts have nothing in common
+_RELATED = 0.35  # asked of a neighbour that has none of the words, where others have all
 _CERTAIN = 0.45  # asked of a query none of whose words is known: nonsense is like anything a little
 _FEWEST_WORDS = 3  # "ok" and "b" are like everything
 
@@ -63,7 +63,6 @@ class Engine:
         scope: Scope = Scope(),  # noqa: B008 - frozen
         embedder: Callable[[], Embedder] | None = None,
         depth: int = DEPTH,
-        now: float | None = None,
     ) -> list[Ranked]:
         """The best entries, best first."""
         with db.open_search(self._database, readonly=True) as connection:
@@ -74,24 +73,19 @@ class Engine:
             weight = 1.0
             if mode != "lexical" and embedder is not None and query.text.strip():
                 engine = embedder()
-                least = _ALIKE if words.rows else _CERTAIN
+                known = words.rows or self._lexical.search(query, 1).rows
+                least = _ALIKE if known else _CERTAIN
                 likes = self._likes(engine, query, side, within, depth)
-                semantic = [row for row, cosine in likes if cosine >= least]
+                if words.whole and mode == "hybrid":
+                    least = _RELATED
+                named = set(words.rows)
+                semantic = [row for row, cosine in likes if cosine >= least or row in named]
                 if mode == "hybrid":
                     weight = engine.weight * (_EXACT if words.whole else 1.0)
             scores = fuse(lexical, semantic, weight)
             found = db.fetch(connection, list(scores))
-        moment = time.time() if now is None else now
         ranked = [
-            Ranked(
-                row,
-                adjusted(
-                    scores[row],
-                    age_days=(moment - item.entry.at) / 86_400,
-                    quoted=item.entry.quoted,
-                ),
-                item.entry,
-            )
+            Ranked(row, adjusted(scores[row], quoted=item.entry.quoted), item.entry)
             for row, item in found.items()
         ]
         return sorted(ranked, key=lambda hit: (-hit.score, -hit.entry.at, hit.row))
@@ -102,7 +96,7 @@ class Engine:
         """Entries that are about the same as one."""
         engine = embedder()
         (vector,) = engine.embed([f"{entry.asked}\n{entry.answered}"])
-        hits = dict(self._vectors(engine).search(vector, depth, ("asked", "answered")))
+        hits = dict(self.vectors(engine).search(vector, depth, ("asked", "answered")))
         with db.open_search(self._database, readonly=True) as connection:
             found = db.fetch(connection, list(hits))
         ranked = [Ranked(row, hits[row], item.entry) for row, item in found.items()]
@@ -124,7 +118,7 @@ class Engine:
         """Entries without vectors."""
         with db.open_search(self._database, readonly=True) as connection:
             rows = [row for (row,) in connection.execute("SELECT row FROM entries")]
-        return len(self._vectors(embedder).missing(rows))
+        return len(self.vectors(embedder).missing(rows))
 
     def embed_missing(
         self,
@@ -137,7 +131,7 @@ class Engine:
             rows = [
                 row for (row,) in connection.execute("SELECT row FROM entries ORDER BY at DESC")
             ]
-            vectors = self._vectors(embedder)
+            vectors = self.vectors(embedder)
             missing = vectors.missing(rows)
             wanted = missing if most is None else missing[:most]
             for start in range(0, len(wanted), embedder.batch):
@@ -165,9 +159,10 @@ class Engine:
             ("asked", "answered") if side == "both" else (side,)
         )
         allowed = None if within is None else self._lexical.rows(within, _MOST_FILTERED)
-        return self._vectors(embedder).search(vector, depth, sides, allowed)
+        return self.vectors(embedder).search(vector, depth, sides, allowed)
 
-    def _vectors(self, embedder: Embedder) -> Vectors:
+    def vectors(self, embedder: Embedder) -> Vectors:
+        """The vectors of one embedder."""
         from minutebook.index.vectors import Vectors
 
         folder = self._folder / "vectors" / embedder.fingerprint

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
 from collections.abc import Iterator, Sequence
@@ -24,6 +25,7 @@ Side = Literal["asked", "answered", "both"]
 _HEAP = 120_000_000  # bytes the writer may hold before it writes a segment
 _LONGEST_WORD = 80
 _FORM, _REST = 0.4, 0.35  # what another form, and a word of the deliberation, counts
+_SAME = 0.02  # two scores a fiftieth apart are as good as each other
 _TIE = 0.2  # what the second-best field adds
 _FIELDS: dict[Side, tuple[tuple[str, float], ...]] = {
     "asked": (("asked", 1.0),),
@@ -142,14 +144,23 @@ class Lexical:
 
     def rows(self, within: TantivyQuery, most: int) -> list[int]:
         """The rows that pass filters."""
-        return [row for row, _ in self._top([(Occur.Must, within)], most)]
+        searcher = self._index.searcher()
+        found = searcher.search(within, most, count=False).hits
+        return searcher.fast_field_values("row", [address for _, address in found])  # type: ignore[return-value] # every document has one
 
     def _top(self, parts: list[tuple[Any, TantivyQuery]], k: int) -> list[tuple[int, float]]:
         searcher = self._index.searcher()
         found = searcher.search(TantivyQuery.boolean_query(parts), k, count=False).hits
-        rows = searcher.fast_field_values("row", [address for _, address in found])
-        pairs_ = zip(found, rows, strict=True)
-        return [(int(row), float(score)) for (score, _), row in pairs_ if row is not None]
+        addresses = [address for _, address in found]
+        rows = searcher.fast_field_values("row", addresses)
+        times = searcher.fast_field_values("at", addresses)
+        hits = [
+            (int(row), float(score), int(at or 0))
+            for (score, _), row, at in zip(found, rows, times, strict=True)
+            if row is not None
+        ]
+        hits.sort(key=lambda hit: (-_step(hit[1]), -hit[2]))
+        return [(row, score) for row, score, _ in hits]
 
     def _pieces(self, query: Query, telling: bool = False) -> list[tuple[str, str]]:
         words = query.telling if telling else query.words
@@ -227,6 +238,11 @@ class Lexical:
         if len(found) == 1:
             return TantivyQuery.term_query(self._schema, "cjk", found[0], index_option="freq")
         return TantivyQuery.phrase_query(self._schema, "cjk", list(found))
+
+
+def _step(score: float) -> int:
+    """Scores that hardly differ are the same: among those the newest comes first."""
+    return round(math.log(score) / _SAME) if score > 0 else -(10**6)
 
 
 class Writer:

@@ -6,12 +6,9 @@ adds what they miss, and the more so the fewer of them matched.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 _DEPTH = 40  # the lower, the more the first ranks count
-_RECENT_DAYS = 120.0
-_RECENT = 0.04  # at most: never enough to lift a worse match over a better one
 _QUOTED = 0.5
 
 
@@ -25,17 +22,6 @@ def fuse(lexical: Sequence[int], semantic: Sequence[int], weight: float) -> dict
     return scores
 
 
-def adjusted(score: float, *, age_days: float, quoted: bool) -> float:
-    """A score with a breath of recency, and less for what only quotes our own output."""
-    recency = math.exp(-max(0.0, age_days) / _RECENT_DAYS)
-    return score * (1 + _RECENT * recency) * (_QUOTED if quoted else 1.0)
-
-
-def best_of(scores: Mapping[int, float], groups: Mapping[int, str]) -> list[tuple[int, float]]:
-    """The best row of every group, best group first."""
-    best: dict[str, tuple[int, float]] = {}
-    for row, score in scores.items():
-        known = best.get(groups[row])
-        if known is None or score > known[1]:
-            best[groups[row]] = (row, score)
-    return sorted(best.values(), key=lambda item: (-item[1], item[0]))
+def adjusted(score: float, *, quoted: bool) -> float:
+    """A score, and less of it for what only quotes our own output."""
+    return score * _QUOTED if quoted else score

@@ -57,6 +57,12 @@ class Vectors:
             self._codes[side][places] = np.round(vectors / peaks * 127).astype(np.int8)  # type: ignore[index]
             self._scales[side][places] = (peaks[:, 0] / 127).astype(np.float32)  # type: ignore[index]
 
+    def side(self, side: Side) -> Floats:
+        """All vectors of a side, as they were before they were made small."""
+        codes = np.asarray(self._codes[side], dtype=np.float32)
+        vectors: Floats = codes * np.asarray(self._scales[side])[:, None]
+        return vectors
+
     def flush(self) -> None:
         for side in SIDES:
             if side in self._codes:
@@ -82,14 +88,15 @@ class Vectors:
             codes = self._codes[side] if places is None else self._codes[side][places]
             scales = self._scales[side] if places is None else self._scales[side][places]
             dots = np.asarray(numkong.dots_packed(codes, numkong.dots_pack(code))).ravel()
-            scores = dots.astype(np.float32) * np.asarray(scales) * (peak / 127)
-            best = scores if best is None else np.maximum(best, scores)
+            scores = np.multiply(dots, np.asarray(scales), dtype=np.float32, casting="unsafe")
+            best = scores if best is None else np.maximum(best, scores, out=best)
         assert best is not None
         count = min(k, len(best))
-        top = np.argpartition(-best, count - 1)[:count]
+        top = np.argpartition(best, len(best) - count)[len(best) - count :]
         top = top[np.argsort(-best[top], kind="stable")]
         rows = top if places is None else places[top]
-        return [(int(row), float(best[place])) for row, place in zip(rows, top, strict=True)]
+        unit = peak / 127
+        return [(int(row), float(best[place]) * unit) for row, place in zip(rows, top, strict=True)]
 
     def _open(self) -> None:
         scales = self._folder / "asked.f32"

@@ -14,6 +14,7 @@ import msgspec
 from minutebook.archive.layout import Layout
 from minutebook.archive.store import make_folder, write_atomically, writing
 from minutebook.errors import BadArgument, Locked
+from minutebook.index.database import index_text, open_search
 from minutebook.index.engine import Engine
 
 if TYPE_CHECKING:
@@ -116,9 +117,11 @@ class Meaning:
 
 
 def embed(layout: Layout, progress: Callable[[int], None] | None = None) -> int:
-    """Embed everything that is missing; how many entries that was."""
+    """Embed everything that is missing, and complete ``entries_fts``; how many entries it was."""
     engine = Engine(layout.search_database, layout.search)
     embedder = load(chosen(layout))
+    with writing(layout.search_lock, "semantic embed"), open_search(layout.search_database) as text:
+        index_text(text)
     with writing(layout.embed_lock, "semantic embed"):
         before = engine.count_missing(embedder)
         engine.embed_missing(embedder, progress=progress)

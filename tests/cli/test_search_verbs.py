@@ -1,0 +1,185 @@
+"""search, stats, similar, semantic: what a person and a program see (SRCH-01 … SRCH-15)."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from minutebook.cli.terminal import width
+from tests.cli.conftest import Run
+from tests.cli.test_process import in_terminal
+from tests.cli.test_verbs import golden
+
+
+@pytest.fixture(scope="session")
+def archive(examples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The examples, ingested."""
+    import minutebook
+
+    folder = tmp_path_factory.mktemp("search-archive")
+    minutebook.ingest(examples, archive=folder, extractor="offline")
+    return folder
+
+
+@pytest.fixture
+def places(examples: Path, archive: Path) -> list[str]:
+    return ["--root", str(examples), "--archive", str(archive)]
+
+
+def hits(run: Run, *args: object) -> list[dict[str, Any]]:
+    ran = run("search", *args, "--json")
+    assert ran.status == 0, ran.err
+    document = json.loads(ran.out)
+    assert document["version"] == 1
+    found: list[dict[str, Any]] = document["hits"]
+    return found
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+def test_hits_fit_the_terminal(run: Run, places: list[str], columns: int) -> None:
+    """Date, name, project, method, phase, topic, snippet, how to open it; at 80 and 200."""
+    ran = run("search", "passkey login", *places, columns=columns)
+    assert ran.status == 0
+    assert max(width(line) for line in ran.out.splitlines()) <= columns
+    golden(f"search-{columns}.txt", ran.out)
+    assert "up to date" in ran.err
+
+
+def test_the_json_is_pinned(run: Run, places: list[str]) -> None:
+    """SRCH-15: versioned and documented; the golden is its shape."""
+    ran = run("search", "passkey", *places, "--mode", "lexical", "--limit", "1", "--json")
+    document = json.loads(ran.out)
+    document["fresh_at"] = 0
+    document["hits"][0]["score"] = 0
+    golden("search.json", json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+
+
+def test_filters_and_order(run: Run, places: list[str]) -> None:
+    """SRCH-02 … SRCH-11: each filter alone, all at once, newest first and stable."""
+    everything = hits(run, *places, "--limit", "100")
+    days = [hit["at"] for hit in everything]
+    assert days == sorted(days, reverse=True) and len(days) == 9
+    assert hits(run, *places, "--limit", "100") == everything
+    build = hits(run, *places, "-m", "build")
+    assert {hit["engagement"]["method"] for hit in build} == {"build"}
+    assert {hit["project"] for hit in hits(run, *places, "-p", "ATLAS")} == {"/home/mara/atlas"}
+    assert {hit["agent"] for hit in hits(run, *places, "-a", "reed")} == {"Reed"}
+    day = hits(run, *places, "-d", "2026-03-02")
+    assert day and all(hit["at"].startswith("2026-03-02") for hit in day)
+    assert hits(run, *places, "-m", "build", "-d", "2026-03-11") == []
+    assert hits(run, *places, "--today") == [] and hits(run, *places, "-w") == []
+    since = hits(run, *places, "--since", "2026-03-10", "--until", "2026-03-13")
+    assert {hit["at"][:10] for hit in since} == {"2026-03-11", "2026-03-13"}
+    assert hits(run, *places, "passkey", "-m", "build", "-p", "orchard")
+
+
+def test_ghosts_only_when_asked_for(run: Run, places: list[str]) -> None:
+    """SRCH-10: hidden, counted, and shown with --ghosts."""
+    plain = run("search", *places)
+    assert "1 ghost not shown (--ghosts)" in plain.err
+    assert len(hits(run, *places, "--ghosts", "--limit", "100")) == 10
+
+
+def test_where_and_side(run: Run, places: list[str]) -> None:
+    """Engagements, turns, or all; what was asked, or what was answered."""
+    turns = hits(run, "passkey", *places, "--in", "turns")
+    assert {hit["kind"] for hit in turns} == {"turn"}
+    engaged = hits(run, "passkey", *places, "--in", "engagements")
+    assert {hit["kind"] for hit in engaged} == {"engagement"}
+    asked = hits(run, "authenticator", *places, "--side", "asked", "--mode", "lexical")
+    assert asked and asked[0]["side"] == "asked"
+    assert hits(run, "authenticator", *places, "--side", "answered", "--mode", "lexical") == []
+
+
+@pytest.mark.parametrize("mode", ["lexical", "semantic", "hybrid"])
+def test_a_hit_can_be_opened(run: Run, places: list[str], mode: str, examples: Path) -> None:
+    """Every mode finds the session, and the address it gives is one that `show` takes."""
+    hit = hits(run, "Settle the ontology of places", *places, "--mode", mode)[0]
+    shown = run("show", f"{hit['session_id'][:8]}#{hit['round']}", "--root", examples)
+    assert shown.status == 0 and hit["resumable"]
+
+
+def test_nothing_found_says_so(run: Run, places: list[str]) -> None:
+    """SRCH-14: a clear message, no neighbours for nonsense."""
+    ran = run("search", "florble snozzwanger", *places)
+    assert (ran.status, ran.out) == (0, "")
+    assert "Nothing found for 'florble snozzwanger'" in ran.err
+
+
+def test_bad_input_is_one_sentence(run: Run, places: list[str], tmp_path: Path) -> None:
+    """SRCH-02, SRCH-14: unknown method, impossible dates, no index."""
+    for args, words in (
+        (["-m", "magic"], "one of review, write, design"),
+        (["-d", "2026-02-31"], "is not a date"),
+        (["--today", "-d", "2026-01-01"], "leave no day"),
+        (['"" -- ()'], "no word in that query"),
+        (["x", "--in", "elsewhere"], "elsewhere"),
+    ):
+        ran = run("search", *args, *places)
+        assert (ran.status, words in ran.err) == (2, True), (args, ran.err)
+    ran = run("search", "x", "--no-refresh", "--archive", tmp_path / "none")
+    assert ran.status == 2 and "no search index yet" in ran.err
+    ran = run("stats", "--archive", tmp_path / "none")
+    assert ran.status == 2 and "minutebook ingest" in ran.err
+    ran = run("semantic", "use", tmp_path / "nothing", "--archive", tmp_path)
+    assert ran.status == 2 and "tokenizer.json" in ran.err
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+def test_stats(run: Run, places: list[str], columns: int) -> None:
+    """SRCH-09: counts by method, project, agent, phase and day of what passes the filters."""
+    ran = run("stats", *places, columns=columns)
+    golden(f"stats-{columns}.txt", ran.out)
+    assert run("search", "-s", *places, columns=columns).out == ran.out
+    document = json.loads(run("stats", *places, "-m", "build", "--json").out)["stats"]
+    assert document["engagements"] == document["methods"]["build"] == 2
+
+
+def test_stats_draw_days_on_a_terminal(places: list[str]) -> None:
+    """A bar a day, where somebody looks; methods in their colours (SRCH-12)."""
+    seen = in_terminal(["stats", *places], COLUMNS="100")
+    assert any(bar in seen for bar in "▁▂▃▄▅▆▇█") and "\x1b[" in seen
+    plain = in_terminal(["search", "passkey", *places], COLUMNS="100", NO_COLOR="1")
+    assert "\x1b[" not in plain
+
+
+def test_more_like_this(run: Run, places: list[str]) -> None:
+    """`similar`: other sessions only, nearest first."""
+    ran = run("similar", "3a4d64e0#1", *places, "--json")
+    found = json.loads(ran.out)["hits"]
+    assert found[0]["session_id"].startswith("7c8fc3ae")
+    assert all(not hit["session_id"].startswith("3a4d64e0") for hit in found)
+    assert run("similar", "3a4d64e0#99", *places).status == 2
+
+
+def test_semantic_says_how_far_it_is(run: Run, places: list[str], archive: Path) -> None:
+    """Which embedder, how many entries; `embed` finishes the rest."""
+    run("search", "passkey", *places)
+    done = run("semantic", "embed", "--archive", archive)
+    assert "embedded" in done.out
+    state = json.loads(run("semantic", "status", "--archive", archive, "--json").out)["state"]
+    assert state["choice"]["kind"] == "static" and state["waiting"] == 0
+    assert "static" in run("semantic", "use", "static", "--archive", archive).out
+
+
+def test_a_refresh_sees_what_changed(run: Run, tmp_path: Path, examples: Path) -> None:
+    """Every answer says how fresh it is; --no-refresh leaves the index alone."""
+    config = tmp_path / "config"
+    source = next(examples.glob("projects/*/3a4d64e0*.jsonl"))
+    copy = config / "projects" / "p" / source.name
+    copy.parent.mkdir(parents=True)
+    copy.write_bytes(source.read_bytes())
+    places = ["--root", str(config), "--archive", str(tmp_path / "archive")]
+    first = run("search", "passkey", *places, "--mode", "lexical")
+    assert "1 session updated" in first.err
+    line = json.loads(source.read_text().splitlines()[0])
+    line |= {"uuid": "new", "timestamp": datetime.now().astimezone().isoformat()}
+    line["message"]["content"] = "A brand new zebra request"
+    copy.write_text(copy.read_text() + json.dumps(line) + "\n")
+    stale = run("search", "zebra", *places, "--mode", "lexical", "--no-refresh")
+    assert "Nothing found" in stale.err and "minutes old" in stale.err
+    assert "zebra" in run("search", "zebra", *places, "--mode", "lexical").out

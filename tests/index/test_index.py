@@ -1,0 +1,272 @@
+"""The index as a whole: incremental, mending itself, meanings beside words."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from minutebook.archive.layout import Layout
+from minutebook.index import database as db
+from minutebook.index.embedders import StaticEmbedder
+from minutebook.index.engine import Engine
+from minutebook.index.lexical import Lexical
+from minutebook.index.query import Filters, parse_query
+from minutebook.index.snippet import snippet
+from minutebook.model import Roster
+from minutebook.sources.library import Library
+from minutebook.verbs.ingest import ingest
+from minutebook.verbs.inscribe import inscribe
+from minutebook.verbs.refresh import refresh
+from minutebook.verbs.search import search
+from tests.extract.conftest import WriteSession
+from tests.extract.conftest import config as config
+from tests.extract.conftest import layout as layout
+from tests.extract.conftest import write_session as write_session
+from tests.index.conftest import Build, put, turn
+
+
+@pytest.fixture(scope="session")
+def embedder() -> StaticEmbedder:
+    return StaticEmbedder()
+
+
+def test_a_grown_session_indexes_exactly_its_new_turns(
+    config: Path, layout: Layout, write_session: WriteSession, embedder: StaticEmbedder
+) -> None:
+    """CORP-06: counted: one new turn indexed and embedded, nothing else touched."""
+    write_session("alpha", 5)
+    write_session("beta", 5)
+    assert refresh(layout, Library([config])).added == 10
+    engine = Engine(layout.search_database, layout.search)
+    assert engine.count_missing(embedder) == 10
+    engine.embed_missing(embedder)
+    write_session("alpha", 6)
+    again = refresh(layout, Library([config]))
+    assert (again.sessions, again.added, again.removed) == (1, 1, 0)
+    assert Engine(layout.search_database, layout.search).count_missing(embedder) == 1
+    assert refresh(layout, Library([config])).sessions == 0
+
+
+def test_a_deleted_transcript_is_found_in_its_inscription(
+    config: Path, layout: Layout, write_session: WriteSession
+) -> None:
+    """What is inscribed outlives its source in the search too; what is in neither is gone."""
+    kept, lost = write_session("alpha", 3), write_session("beta", 3)
+    inscribe(layout, Roster(), Library([kept]).transcripts, ended=True)
+    refresh(layout, Library([config]))
+    kept.unlink()
+    lost.unlink()
+    done = refresh(layout, Library([config]))
+    answer = search(layout, Library([config]), parse_query("request"), mode="lexical")
+    assert {hit.session_id for hit in answer.hits} == {kept.stem}
+    assert not answer.hits[0].resumable
+    assert done.removed >= 3
+
+
+@pytest.mark.parametrize("damage", ["garbage", "version", "half", "gone", "text"])
+def test_a_broken_index_is_made_again(
+    config: Path, layout: Layout, write_session: WriteSession, damage: str
+) -> None:
+    """Another version, half written, missing: rebuilt, and said so where it was there."""
+    write_session("alpha", 3)
+    refresh(layout, Library([config]))
+    if damage == "garbage":
+        layout.search_database.write_bytes(b"not a database at all" * 100)
+    elif damage == "version":
+        sqlite3.connect(layout.search_database).execute("PRAGMA user_version = 99").close()
+    elif damage == "half":
+        sqlite3.connect(layout.search_database).execute("PRAGMA user_version = 0").close()
+    elif damage == "gone":
+        layout.search_database.unlink()
+    else:
+        (folder,) = layout.search.glob("*/lexical")
+        for file in folder.iterdir():
+            file.unlink()
+    done = refresh(layout, Library([config]))
+    assert (done.anew is not None) == (damage in ("garbage", "version", "half"))
+    answer = search(layout, Library([config]), parse_query("request"), mode="lexical")
+    assert len(answer.hits) == 1
+
+
+def test_killed_between_the_two_commits(tmp_path: Path) -> None:
+    """Rows without full text are noticed by their number, and mended."""
+    put(tmp_path, [turn("about apples")])
+    with db.open_search(tmp_path / "search.db") as connection:
+        folder = tmp_path / db.index_id(connection) / "lexical"
+        with Lexical(folder).writing() as writer:
+            writer.clear()
+    put(tmp_path, [turn("about apples"), turn("about pears", session="t")])
+    engine = Engine(tmp_path / "search.db", tmp_path)
+    hits = engine.search(parse_query("about"), mode="lexical")
+    assert {hit.entry.session_id for hit in hits} == {"s", "t"}
+
+
+def test_what_breaks_off_leaves_nothing(tmp_path: Path) -> None:
+    """An error in mid-refresh takes back rows and full text alike."""
+    put(tmp_path, [turn("about apples")])
+    with pytest.raises(RuntimeError), db.open_search(tmp_path / "search.db") as connection:
+        from minutebook.index.update import Update
+
+        lexical = Lexical(tmp_path / db.index_id(connection) / "lexical")
+        with Update(connection, lexical) as run:
+            run.put("t", ("turn",), [turn("about pears", session="t")])
+            run._flow()
+            raise RuntimeError
+    engine = Engine(tmp_path / "search.db", tmp_path)
+    assert engine.count() == 1
+    assert not engine.search(parse_query("pears"), mode="lexical")
+
+
+def test_anybody_with_sqlite3_can_search(
+    config: Path, layout: Layout, write_session: WriteSession
+) -> None:
+    """DB-10: ``search.db`` has the full text of every round's words, also after a change."""
+    write_session("alpha", 3, say="The unmistakable answer.")
+    refresh(layout, Library([config]))
+    write_session("alpha", 4, say="The unmistakable answer.")
+    refresh(layout, Library([config]))
+    connection = sqlite3.connect(layout.search_database)
+    rows = connection.execute(
+        "SELECT e.session_id, e.round FROM entries_fts JOIN entries e ON e.row = entries_fts.rowid "
+        "WHERE entries_fts MATCH 'unmistakable' ORDER BY e.round"
+    ).fetchall()
+    assert [number for _, number in rows] == [1, 2, 3, 4]
+    connection.execute("INSERT INTO entries_fts(entries_fts, rank) VALUES ('integrity-check', 1)")
+    connection.close()
+
+
+def test_meaning_finds_what_words_do_not(build: Build, embedder: StaticEmbedder) -> None:
+    """Hybrid finds a paraphrase; exact words keep the first place; filters come before."""
+    engine = build(
+        turn("Make the login page remember where people came from", session="a", project="/x/one"),
+        turn("Draw green bars for the weekly harvest chart", session="b", project="/x/two"),
+        turn("Bake bread with sourdough and rye flour today", session="c", project="/x/two"),
+    )
+    assert engine.embed_missing(embedder) == 0
+
+    def best(query: str, **filters: object) -> str:
+        parsed = parse_query(query, Filters(**filters))  # type: ignore[arg-type]
+        return engine.search(parsed, embedder=lambda: embedder)[0].entry.session_id
+
+    assert best("a diagram of what the harvest brought in") == "b"
+    assert best("sourdough") == "c"
+    within = parse_query("login people bread", Filters(project="two"))
+    found = engine.search(within, embedder=lambda: embedder)
+    assert {hit.entry.session_id for hit in found} <= {"b", "c"} and found
+
+
+def test_nonsense_finds_nothing(build: Build, embedder: StaticEmbedder) -> None:
+    """No neighbours for words nobody knows, in any mode."""
+    engine = build("Make the login page remember where people came from", "Draw green bars please")
+    engine.embed_missing(embedder)
+    for mode in ("lexical", "semantic", "hybrid"):
+        query = parse_query("florble snozzwanger")
+        assert engine.search(query, mode=mode, embedder=lambda: embedder) == []
+
+
+def test_vectors_of_two_models_are_never_mixed(build: Build, embedder: StaticEmbedder) -> None:
+    """Another fingerprint, another matrix: everything is missing again."""
+
+    class Other(StaticEmbedder):
+        def __init__(self) -> None:
+            super().__init__()
+            self.fingerprint = "another"
+
+    engine = build("Make the login page remember people")
+    engine.embed_missing(embedder)
+    assert engine.count_missing(embedder) == 0
+    assert engine.count_missing(Other()) == 1
+
+
+def test_embedding_is_resumed_newest_first(build: Build, embedder: StaticEmbedder) -> None:
+    """A part at a time, the newest first; search works meanwhile."""
+    engine = build(*(turn(f"about apple number {n}", session=f"s{n}", at=n) for n in range(6)))
+    assert engine.embed_missing(embedder, 2) == 4
+    with db.open_search(engine._database, readonly=True) as connection:
+        rows = [row for (row,) in connection.execute("SELECT row FROM entries ORDER BY at")]
+    assert engine.vectors(embedder).missing(rows) == rows[:4]
+    assert len(engine.search(parse_query("apple"), embedder=lambda: embedder)) == 6
+    assert engine.embed_missing(embedder) == 0
+
+
+def test_recency_never_beats_relevance(build: Build) -> None:
+    """Of equals the newer comes first; a better match stays first however old it is."""
+    now = int(time.time())
+    engine = build(
+        turn("apples and pears", session="old", at=now - 900 * 86_400),
+        turn("apples and pears", session="new", at=now),
+        turn("apples and many other things of no interest at all", session="newest", at=now),
+    )
+    hits = engine.search(parse_query("apples pears"), mode="lexical")
+    assert [hit.entry.session_id for hit in hits] == ["new", "old", "newest"]
+
+
+def test_our_own_output_counts_less(build: Build) -> None:
+    """An answer that quotes a search is found after what it quotes."""
+    quoted = turn("find", "apples apples\n" + "minutebook show a#1\n" * 4, session="q", quoted=True)
+    engine = build(quoted, turn("what about apples in the orchard today", session="real"))
+    hits = engine.search(parse_query("apples"), mode="lexical")
+    assert hits[0].entry.session_id == "real"
+
+
+def test_snippets_are_centred_and_marked() -> None:
+    """The stretch with most words of the query, cut at words, its marks where the words are."""
+    entry = turn("x " * 200 + "the login redirect is broken " + "y " * 200)
+    shown, side = snippet(entry, parse_query("redirects login"))
+    assert side == "asked" and len(shown.text) < 200
+    assert [shown.text[a:b] for a, b in shown.marks] == ["login", "redirect"]
+    assert shown.text.startswith("… ") and shown.text.endswith(" …")
+
+
+def test_the_lexical_path_loads_no_vectors(examples: Path, tmp_path: Path) -> None:
+    """CORP-17: neither the embedder nor numpy nor the web stack nor any SDK is imported."""
+    code = (
+        "import sys\n"
+        "from minutebook.cli.main import main\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit as end: assert not end.code\n"
+        "heavy = {'numpy', 'numkong', 'tokenizers', 'safetensors', 'wordllama', 'onnxruntime',\n"
+        "         'anthropic', 'httpx2', 'starlette', 'uvicorn', 'jinja2', 'pydantic'}\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
+    )
+    arguments = [
+        "search",
+        "passkey",
+        "--mode",
+        "lexical",
+        "--root",
+        examples,
+        "--archive",
+        tmp_path,
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env={**os.environ},
+        check=True,
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert "passkey" in done.stdout.lower()
+
+
+def test_engagements_are_found_too(
+    config: Path, layout: Layout, write_session: WriteSession
+) -> None:
+    """SRCH-01: topic, outcome, decisions, agent; a re-ingest is seen without being told."""
+    write_session("alpha", 4)
+    library = Library([config])
+    assert search(layout, library, parse_query("alpha"), mode="lexical").hits[0].engagement is None
+    from minutebook.extract.offline import OfflineExtractor
+
+    ingest(layout, Roster(), library.transcripts, OfflineExtractor())
+    hit = search(layout, library, parse_query("alpha"), mode="lexical", where="engagements").hits[0]
+    assert hit.kind == "engagement" and hit.engagement is not None
+    everything = search(layout, library, parse_query("alpha"), mode="lexical").hits
+    assert [hit.session_id for hit in everything] == [everything[0].session_id], "once a session"
