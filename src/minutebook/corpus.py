@@ -35,7 +35,7 @@ from minutebook.derive.turn_pairs import TurnMetadata, TurnPair, turn_pairs
 from minutebook.errors import BadArgument, NotFound
 from minutebook.index import database as db
 from minutebook.index.engine import Engine, Mode, Scope
-from minutebook.index.entry import Entry, turn_entry
+from minutebook.index.entry import Entry, Prepared, prepare, turn_entry
 from minutebook.index.lexical import Lexical, Side
 from minutebook.index.query import Filters, parse_query
 from minutebook.index.update import Update
@@ -131,10 +131,10 @@ class CorpusSource:
 
     def refresh(self, *, embed: bool = False) -> Indexed:
         """Index what is new or has changed, and forget what is gone."""
-        sessions: dict[str, list[Entry]] = {}
+        sessions: dict[str, list[Prepared]] = {}
         for pair in self:
             entry = self.strategy.entry(pair)
-            sessions.setdefault(entry.session_id, []).append(entry)
+            sessions.setdefault(entry.session_id, []).append(prepare(entry))
         with (
             db.open_search(self._database) as connection,
             Update(connection, Lexical(self._folder / db.index_id(connection) / "lexical")) as run,

@@ -9,7 +9,7 @@ import pytest
 
 from minutebook.index import database as db
 from minutebook.index.engine import Engine
-from minutebook.index.entry import Entry
+from minutebook.index.entry import Entry, prepare
 from minutebook.index.lexical import Lexical
 from minutebook.index.update import Update
 
@@ -53,6 +53,6 @@ def put(folder: Path, entries: Sequence[Entry]) -> Update:
     ):
         run.mend()
         for session in {entry.session_id for entry in entries}:
-            run.put(session, ("turn",), [e for e in entries if e.session_id == session])
+            run.put(session, ("turn",), [prepare(e) for e in entries if e.session_id == session])
         run.finish()
     return run

@@ -15,6 +15,7 @@ from minutebook.archive.layout import Layout
 from minutebook.index import database as db
 from minutebook.index.embedders import StaticEmbedder
 from minutebook.index.engine import Engine
+from minutebook.index.entry import prepare
 from minutebook.index.lexical import Lexical
 from minutebook.index.query import Filters, parse_query
 from minutebook.index.snippet import snippet
@@ -115,7 +116,7 @@ def test_what_breaks_off_leaves_nothing(tmp_path: Path) -> None:
 
         lexical = Lexical(tmp_path / db.index_id(connection) / "lexical")
         with Update(connection, lexical) as run:
-            run.put("t", ("turn",), [turn("about pears", session="t")])
+            run.put("t", ("turn",), [prepare(turn("about pears", session="t"))])
             run._flow()
             raise RuntimeError
     engine = Engine(tmp_path / "search.db", tmp_path)

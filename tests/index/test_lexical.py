@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from minutebook.errors import BadArgument
-from minutebook.index.analysis import indexable, variants
+from minutebook.index.analysis import parts_of, variants
 from minutebook.index.engine import Engine
 from minutebook.index.query import Filters, parse_query
 from tests.index.conftest import Build, turn
@@ -152,7 +152,7 @@ def test_only_stop_words_is_still_a_query(build: Build) -> None:
 
 
 def test_compounds_and_forms() -> None:
-    assert indexable("plain words only") == "plain words only"
-    assert indexable("a parseJsonl call").endswith("parse Jsonl")
+    assert parts_of("plain words only") == ""
+    assert parts_of("a parseJsonl call of HTTPServer") == "parse Jsonl . HTTP Server"
     assert "redirect" in variants("redirects") and "added" in variants("add" + "s")
     assert variants("go") == [] and variants("e0432") == []

@@ -26,8 +26,8 @@ STOP_WORDS = frozenset(
 )
 
 
-def indexable(text: str) -> str:
-    """A text with the parts of its compound words behind it."""
+def parts_of(text: str) -> str:
+    """The parts of a text's compound words, for the index to hold beside the text."""
     compounds: dict[str, None] = {}
     position = 0
     # Joints are rare and quickly found; a pattern for whole words would look at every letter.
@@ -42,9 +42,7 @@ def indexable(text: str) -> str:
         position = max(end, joint.end())
         if len(compounds) >= _MOST_COMPOUNDS:
             break
-    if not compounds:
-        return text
-    return f"{text}\n{' . '.join(_HUMP.sub(' ', word) for word in compounds)}"
+    return " . ".join(_HUMP.sub(" ", word) for word in compounds)
 
 
 def parted(word: str) -> str:

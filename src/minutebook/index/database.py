@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from minutebook.index.entry import Entry
+from minutebook.index.entry import Entry, Prepared
 
 Connection = sqlite3.Connection
 VERSION = 1
@@ -50,10 +50,6 @@ _FTS_DELETE = (
     "INSERT INTO entries_fts(entries_fts, rowid, asked, answered, rest) "
     "SELECT 'delete', row, asked, answered, rest FROM entries WHERE row = ?"
 )
-
-
-Signalled = tuple[Entry, str]
-"""An entry with its change signal."""
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -113,7 +109,7 @@ def transaction(connection: Connection) -> Iterator[None]:
         raise
 
 
-def insert(connection: Connection, entries: Sequence[Signalled]) -> range:
+def insert(connection: Connection, entries: Sequence[Prepared]) -> range:
     """Add entries; the rows they got, in their order."""
     query = "SELECT seq FROM sqlite_sequence WHERE name = 'entries'"
     (last,) = connection.execute(query).fetchone() or (0,)
@@ -121,11 +117,11 @@ def insert(connection: Connection, entries: Sequence[Signalled]) -> range:
     connection.executemany(
         _INSERT,
         (
-            (row, *_storable(msgspec.structs.astuple(entry)), signal)
-            for row, (entry, signal) in zip(rows, entries, strict=True)
+            (row, *_storable(msgspec.structs.astuple(item.entry)), item.signal)
+            for row, item in zip(rows, entries, strict=True)
         ),
     )
-    names = {(field, getattr(entry, field)) for entry, _ in entries for field in _NAMED}
+    names = {(field, getattr(item.entry, field)) for item in entries for field in _NAMED}
     connection.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", map(_storable, names))
     return rows
 

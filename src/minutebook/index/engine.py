@@ -53,6 +53,7 @@ class Engine:
         with db.open_search(database, readonly=True) as connection:
             self._folder = folder / db.index_id(connection)
         self._lexical = Lexical(self._folder / "lexical")
+        self._matrices: dict[str, Vectors] = {}
 
     def search(
         self,
@@ -165,8 +166,13 @@ class Engine:
         """The vectors of one embedder."""
         from minutebook.index.vectors import Vectors
 
-        folder = self._folder / "vectors" / embedder.fingerprint
-        return Vectors(folder, embedder.dimensions)
+        # Kept open: mapping a matrix anew means touching all of its pages again.
+        known = self._matrices.get(embedder.fingerprint)
+        if known is None:
+            folder = self._folder / "vectors" / embedder.fingerprint
+            known = self._matrices[embedder.fingerprint] = Vectors(folder, embedder.dimensions)
+        known.notice_growth()
+        return known
 
     def _within(self, connection: db.Connection, query: Query, scope: Scope) -> TantivyQuery | None:
         limits = query.filters

@@ -10,6 +10,7 @@ import msgspec
 
 from minutebook.derive.times import instant
 from minutebook.derive.turn_pairs import TurnPair
+from minutebook.index.analysis import pairs, parts_of
 from minutebook.model.engagement import SessionRecord
 
 Kind = Literal["turn", "title", "engagement"]
@@ -48,6 +49,27 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
         text = "\0".join((self.asked, self.answered, self.rest))
         content = said + text.encode("utf-8", "surrogatepass")
         return hashlib.blake2b(content, digest_size=8).hexdigest()
+
+
+class Prepared(msgspec.Struct, frozen=True):
+    """An entry with everything the index needs of it; made where sessions are read."""
+
+    entry: Entry
+    signal: str
+    parts: tuple[str, str, str]
+    """Parts of compound words: of what was asked, answered, and the rest."""
+    pairs: str
+    """Pairs of characters of runs without spaces."""
+
+
+def prepare(entry: Entry) -> Prepared:
+    text = f"{entry.asked}\n{entry.answered}\n{entry.rest}"
+    return Prepared(
+        entry,
+        entry.signal,
+        (parts_of(entry.asked), parts_of(entry.answered), parts_of(entry.rest)),
+        "" if text.isascii() else " ".join(pairs(text)),
+    )
 
 
 def turn_entry(pair: TurnPair) -> Entry:

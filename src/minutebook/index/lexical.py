@@ -14,8 +14,8 @@ import tantivy
 from tantivy import Filter, Occur, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
 from tantivy import Query as TantivyQuery
 
-from minutebook.index.analysis import has_cjk, indexable, pairs, parted, variants
-from minutebook.index.entry import Entry
+from minutebook.index.analysis import has_cjk, pairs, parted, variants
+from minutebook.index.entry import Prepared
 from minutebook.index.query import Query
 
 __all__ = ["Lexical", "Matches", "Side", "TantivyQuery", "Writer"]
@@ -251,28 +251,26 @@ class Writer:
     def __init__(self, writer: Any) -> None:
         self._writer = writer
 
-    def add(self, row: int, entry: Entry) -> None:
+    def add(self, row: int, prepared: Prepared) -> None:
+        entry = prepared.entry
         document = tantivy.Document()
         document.add_unsigned("row", row)
         document.add_integer("at", entry.at)
-        named = {
-            "kind": entry.kind,
-            "session": entry.session_id,
-            "project": entry.project,
-            "branch": entry.branch,
-            "model": entry.model,
-            "tools": str(int(entry.tools)),
-        }
-        for name, value in named.items():
+        for name, value in (
+            ("kind", entry.kind),
+            ("session", entry.session_id),
+            ("project", entry.project),
+            ("branch", entry.branch),
+            ("model", entry.model),
+            ("tools", "1" if entry.tools else "0"),
+        ):
             document.add_text(name, _plain(value))
-        asked, answered = indexable(_plain(entry.asked)), indexable(_plain(entry.answered))
-        document.add_text("asked", asked)
-        document.add_text("answered", answered)
-        if entry.rest:
-            document.add_text("rest", indexable(_plain(entry.rest)))
-        everything = f"{entry.asked}\n{entry.answered}\n{entry.rest}"
-        if not everything.isascii() and (found := pairs(everything)):
-            document.add_text("cjk", " ".join(found))
+        texts = (("asked", entry.asked), ("answered", entry.answered), ("rest", entry.rest))
+        for (name, text), parts in zip(texts, prepared.parts, strict=True):
+            if text:
+                document.add_text(name, _plain(f"{text}\n{parts}" if parts else text))
+        if prepared.pairs:
+            document.add_text("cjk", prepared.pairs)
         self._writer.add_document(document)
 
     def clear(self) -> None:

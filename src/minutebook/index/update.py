@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from types import TracebackType
 
 from minutebook.index import database as db
-from minutebook.index.entry import Entry
+from minutebook.index.entry import Prepared, prepare
 from minutebook.index.lexical import Lexical, Writer
 
 _CHUNK = 250_000  # entries between two commits
@@ -26,7 +26,7 @@ class Update:
         self._connection, self._lexical = connection, lexical
         self._open: ExitStack | None = None
         self._writer: Writer | None = None
-        self._new: list[db.Signalled] = []
+        self._new: list[Prepared] = []
         self._old: list[int] = []
         self._noted: list[tuple[str, str, int, float]] = []
         self._uncommitted = 0
@@ -53,18 +53,17 @@ class Update:
         with self._lexical.writing() as writer:
             writer.clear()
             for found in db.every(self._connection):
-                writer.add(found.row, found.entry)
+                writer.add(found.row, prepare(found.entry))
         (count,) = self._connection.execute("SELECT count(*) FROM entries").fetchone()
         db.set_fact(self._connection, "count", str(count))
 
-    def put(self, session_id: str, kinds: Sequence[str], entries: Iterable[Entry]) -> None:
+    def put(self, session_id: str, kinds: Sequence[str], entries: Iterable[Prepared]) -> None:
         """Make a session's entries these; those that are the same are left alone."""
         known = db.signals(self._connection, session_id, kinds)
-        for entry in entries:
-            row, signal = known.pop(entry.key, (0, ""))
-            now = entry.signal
-            if signal != now:
-                self._new.append((entry, now))
+        for item in entries:
+            row, signal = known.pop(item.entry.key, (0, ""))
+            if signal != item.signal:
+                self._new.append(item)
                 if row:
                     self._old.append(row)
         self._old += [row for row, _ in known.values()]
@@ -107,8 +106,8 @@ class Update:
         for row in self._old:
             self._writer.remove(row)
         rows = db.insert(self._connection, self._new)
-        for row, (entry, _) in zip(rows, self._new, strict=True):
-            self._writer.add(row, entry)
+        for row, item in zip(rows, self._new, strict=True):
+            self._writer.add(row, item)
         self.added += len(self._new)
         self.removed += len(self._old)
         self._uncommitted += len(self._new)

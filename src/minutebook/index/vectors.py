@@ -39,6 +39,15 @@ class Vectors:
         """How many rows there is room for."""
         return int(self._scales["asked"].shape[0]) if self._scales else 0
 
+    def notice_growth(self) -> None:
+        """See what another process has added."""
+        try:
+            count = (self._folder / "asked.f32").stat().st_size // 4
+        except OSError:
+            return
+        if count != self.rows:
+            self._open()
+
     def missing(self, rows: Sequence[int]) -> list[int]:
         """Those of some rows that are not embedded yet, in their order."""
         wanted = np.asarray(rows, dtype=np.int64)

@@ -16,7 +16,14 @@ from minutebook.archive.reading import read_inscription
 from minutebook.archive.store import make_folder, writing
 from minutebook.derive.turn_pairs import turn_pairs
 from minutebook.index import database as db
-from minutebook.index.entry import Entry, engagement_entries, title_entry, turn_entry
+from minutebook.index.entry import (
+    Entry,
+    Prepared,
+    engagement_entries,
+    prepare,
+    title_entry,
+    turn_entry,
+)
 from minutebook.index.lexical import Lexical
 from minutebook.index.update import State, Update
 from minutebook.model import SessionInfo
@@ -136,7 +143,7 @@ def _put_engagements(layout: Layout, connection: db.Connection, run: Update) -> 
         if session_id not in records:
             run.put(session_id, ("engagement",), [])
     for record in records.values():
-        run.put(record.session_id, ("engagement",), engagement_entries(record))
+        run.put(record.session_id, ("engagement",), map(prepare, engagement_entries(record)))
     run.commit()
     db.set_fact(connection, "engagements", state)
 
@@ -161,7 +168,7 @@ def _sources(layout: Layout, library: Library) -> Iterator[_Source]:
             yield _Source(session_id, str(document), stat.st_size, stat.st_mtime)
 
 
-def _read(changed: Sequence[_Source]) -> Iterator[tuple[_Source, list[Entry]]]:
+def _read(changed: Sequence[_Source]) -> Iterator[tuple[_Source, list[Prepared]]]:
     by_path = {source.path: source for source in changed}
     live = [source.transcript for source in changed if source.transcript is not None]
     for transcript, entries in fan_out(_transcript_entries, live):
@@ -171,7 +178,7 @@ def _read(changed: Sequence[_Source]) -> Iterator[tuple[_Source, list[Entry]]]:
             yield source, _inscription_entries(Path(source.path))
 
 
-def _transcript_entries(transcript: Transcript) -> list[Entry]:
+def _transcript_entries(transcript: Transcript) -> list[Prepared]:
     try:
         reading = open_transcript(transcript, "skim")
         rounds = list(reading.rounds())
@@ -183,7 +190,7 @@ def _transcript_entries(transcript: Transcript) -> list[Entry]:
     return _entries(info, [turn_entry(pair) for pair in turn_pairs(info, rounds)])
 
 
-def _inscription_entries(document: Path) -> list[Entry]:
+def _inscription_entries(document: Path) -> list[Prepared]:
     inscription = read_inscription(document, pictures=False)
     header = inscription.header
     info = SessionInfo(
@@ -197,8 +204,8 @@ def _inscription_entries(document: Path) -> list[Entry]:
     return _entries(info, [turn_entry(pair) for pair in turn_pairs(info, inscription.rounds)])
 
 
-def _entries(info: SessionInfo, turns: list[Entry]) -> list[Entry]:
+def _entries(info: SessionInfo, turns: list[Entry]) -> list[Prepared]:
     """Turns, and the title, unless it only is the beginning of the first prompt."""
-    if not turns or not info.title or turns[0].asked.startswith(info.title.rstrip("…")):
-        return turns
-    return [*turns, title_entry(info.id, info.title, turns)]
+    if turns and info.title and not turns[0].asked.startswith(info.title.rstrip("…")):
+        turns = [*turns, title_entry(info.id, info.title, turns)]
+    return [prepare(entry) for entry in turns]
