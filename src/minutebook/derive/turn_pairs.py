@@ -45,6 +45,7 @@ class TurnPair(msgspec.Struct, frozen=True):
 
 def turn_pairs(info: SessionInfo, rounds: Iterable[Round]) -> Iterator[TurnPair]:
     """A turn pair a round; a round in which nobody said anything gives none."""
+    cwd, project, branch, model = info.cwd, info.project, info.branch, info.model
     for round in rounds:
         prompt = round.prompt
         answers = [
@@ -65,10 +66,10 @@ def turn_pairs(info: SessionInfo, rounds: Iterable[Round]) -> Iterator[TurnPair]
                 session_id=info.id,
                 round=round.number,
                 timestamp=round.started,
-                cwd=round.cwd or info.cwd,
-                project=info.project,
-                branch=round.branch or info.branch,
-                model=round.model or info.model,
+                cwd=round.cwd or cwd,
+                project=project,
+                branch=round.branch or branch,
+                model=round.model or model,
                 has_tool_use=round.tool_count > 0,
                 usage=round.usage,
             ),

@@ -216,9 +216,7 @@ def set_fact(connection: Connection, name: str, value: str) -> None:
 
 
 def _storable(values: Sequence[object]) -> tuple[object, ...]:
-    return tuple(
-        _text(value) if type(value) is str and len(value) > 0 else value for value in values
-    )
+    return tuple([_text(value) if type(value) is str else value for value in values])
 
 
 def _text(value: str) -> str:

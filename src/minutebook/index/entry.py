@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from typing import Literal
 
 import msgspec
 
-from minutebook.derive.times import instant
 from minutebook.derive.turn_pairs import TurnPair
 from minutebook.index.analysis import pairs, parts_of
 from minutebook.model.engagement import SessionRecord
@@ -136,5 +136,8 @@ def engagement_entries(record: SessionRecord) -> Iterator[Entry]:
 
 
 def seconds(timestamp: str | None) -> int:
-    moment = instant(timestamp)
-    return int(moment.timestamp()) if moment else 0
+    """A timestamp in seconds since the epoch; 0 for what is none."""
+    try:
+        return int(datetime.fromisoformat(timestamp).timestamp()) if timestamp else 0
+    except (ValueError, OverflowError, OSError):
+        return 0

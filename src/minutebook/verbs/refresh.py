@@ -171,11 +171,17 @@ def _sources(layout: Layout, library: Library) -> Iterator[_Source]:
 def _read(changed: Sequence[_Source]) -> Iterator[tuple[_Source, list[Prepared]]]:
     by_path = {source.path: source for source in changed}
     live = [source.transcript for source in changed if source.transcript is not None]
-    for transcript, entries in fan_out(_transcript_entries, live):
-        yield by_path[str(transcript.path)], entries
+    decoder = msgspec.msgpack.Decoder(list[Prepared])
+    for transcript, packed in fan_out(_packed_entries, live):
+        yield by_path[str(transcript.path)], decoder.decode(packed)
     for source in changed:
         if source.transcript is None:
             yield source, _inscription_entries(Path(source.path))
+
+
+def _packed_entries(transcript: Transcript) -> bytes:
+    """A session's entries as they travel; pickling them takes three times as long."""
+    return msgspec.msgpack.encode(_transcript_entries(transcript))
 
 
 def _transcript_entries(transcript: Transcript) -> list[Prepared]:
