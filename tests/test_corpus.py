@@ -147,3 +147,25 @@ def test_turns_have_stable_ids(examples: Path) -> None:
     for turn in CorpusSource.from_claude_sessions(since=None, roots=[examples]):
         assert turn.id.startswith(turn.metadata.session_id + ":")
         assert turn.assistant_full.endswith(turn.assistant_summary)
+
+
+def test_a_message_id_may_be_in_two_sessions() -> None:
+    """Forks copy messages: a turn is known by its session and its id."""
+    both = [
+        TurnPair("s1:u1", "about giraffes", "", "", TurnMetadata("s1", 1)),
+        TurnPair("s2:u1", "about giraffes", "", "", TurnMetadata("s2", 1)),
+    ]
+    source = CorpusSource.from_claude_sessions(fetcher=lambda: iter(both))
+    assert sorted(ids(search(source, "giraffes", mode="lexical"))) == ["s1:u1", "s2:u1"]
+    one = search(source, "giraffes", mode="lexical", filter={"session_id": "s1"})
+    assert ids(one) == ["s1:u1"]
+
+
+def test_a_full_answer_is_a_surface_of_its_own() -> None:
+    """CORP-08: the summary alone, and the surface that really matched."""
+    source = corpus(include_full=True)
+    assert search(source, "caches", mode="lexical", surfaces={"assistant_summary"}) == []
+    (hit,) = search(source, "caches", mode="lexical", surfaces={"assistant_full"})
+    assert hit.surface == "assistant_full"
+    with pytest.raises(BadArgument, match="modes are lexical"):
+        search(source, "caches", mode="bogus")  # type: ignore[arg-type]

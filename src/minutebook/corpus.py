@@ -24,7 +24,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -48,7 +48,7 @@ DEFAULT_DAYS = 90
 _MOST = 100_000  # turns a filter function gets to see
 _SIDES: dict[frozenset[str], Side] = {
     frozenset({"user_prompt"}): "asked",
-    frozenset({"assistant_summary"}): "answered",
+    frozenset({"assistant_summary"}): "final",
     frozenset({"assistant_full"}): "answered",
     frozenset({"assistant_summary", "assistant_full"}): "answered",
 }
@@ -137,7 +137,9 @@ class CorpusSource:
             sessions.setdefault(entry.session_id, []).append(prepare(entry))
         with (
             db.open_search(self._database) as connection,
-            Update(connection, Lexical(self._folder / db.index_id(connection) / "lexical")) as run,
+            Update(
+                connection, Lexical(self._folder / db.index_id(connection) / "lexical", make=True)
+            ) as run,
         ):
             run.mend()
             for session_id in run.states().keys() - sessions.keys():
@@ -195,9 +197,11 @@ def search(
     `filter` holds fields of `TurnMetadata` with the value they must have, or is a function.
     """
     side = _side(corpus, surfaces)
+    limits, scope = _limits(filter)
+    if mode not in get_args(Mode):
+        raise BadArgument(f"The modes are {', '.join(get_args(Mode))}.")
     if refresh:
         corpus.refresh(embed=mode != "lexical")
-    limits, scope = _limits(filter)
     ranked = corpus.engine().search(
         parse_query(query, limits),
         mode=mode,
@@ -207,13 +211,21 @@ def search(
         # A function can only be asked afterwards, so it gets to see more.
         depth=_MOST if callable(filter) else max(200, 4 * k),
     )
-    pairs = {corpus.strategy.entry(pair).key: pair for pair in corpus} if ranked else {}
+    wanted = {(item.entry.session_id, item.entry.key) for item in ranked}
+    pairs = (
+        {key: pair for pair in corpus if (key := _key(corpus, pair)) in wanted} if wanted else {}
+    )
     hits = []
     for item in ranked:
-        pair = pairs.get(item.entry.key)
+        pair = pairs.get((item.entry.session_id, item.entry.key))
         if pair is not None and _passes(pair.metadata, filter):
             hits.append(TurnHit(pair, item.score, _surface(pair, query, side)))
     return hits[:k]
+
+
+def _key(corpus: CorpusSource, pair: TurnPair) -> tuple[str, str]:
+    entry = corpus.strategy.entry(pair)
+    return entry.session_id, entry.key
 
 
 PRESETS: dict[str, Callable[..., CorpusSource]] = {"sessions": CorpusSource.from_claude_sessions}
@@ -285,18 +297,28 @@ def _side(corpus: CorpusSource, surfaces: Collection[str] | None) -> Side:
 
 
 def _surface(pair: TurnPair, query: str, side: Side) -> Surface:
-    if side != "both":
-        return "user_prompt" if side == "asked" else "assistant_summary"
+    """The surface with most of the query's words; of equals the leaner one."""
     words = [word.lower() for word in parse_query(query).telling]
-    asked = sum(word in pair.user_prompt.lower() for word in words)
-    answered = sum(word in pair.assistant_summary.lower() for word in words)
-    return "user_prompt" if asked >= answered else "assistant_summary"
+    texts: dict[Surface, str] = {
+        "user_prompt": pair.user_prompt,
+        "assistant_summary": pair.assistant_summary,
+        "assistant_full": pair.assistant_full,
+    }
+    if side == "asked":
+        return "user_prompt"
+    if side in ("answered", "final"):
+        del texts["user_prompt"]
+    counts = {name: sum(word in text.lower() for word in words) for name, text in texts.items()}
+    return max(counts, key=lambda name: counts[name])
 
 
 def _limits(filter: Filter | None) -> tuple[Filters, Scope]:
     """What of a filter the engine can apply before it ranks."""
     if filter is None or callable(filter):
         return Filters(), Scope()
+    if set(filter) - set(TurnMetadata.__struct_fields__):
+        known = ", ".join(TurnMetadata.__struct_fields__)
+        raise BadArgument(f"Turns are filtered by {known}.")
     session = filter.get("session_id")
     limits = Filters(
         project=filter.get("cwd") or filter.get("project"),
@@ -312,8 +334,4 @@ def _passes(metadata: TurnMetadata, filter: Filter | None) -> bool:
         return True
     if callable(filter):
         return filter(metadata)
-    unknown = set(filter) - set(TurnMetadata.__struct_fields__)
-    if unknown:
-        known = ", ".join(TurnMetadata.__struct_fields__)
-        raise BadArgument(f"Turns are filtered by {known}.")
     return all(getattr(metadata, name) == value for name, value in filter.items())

@@ -183,3 +183,82 @@ def test_a_refresh_sees_what_changed(run: Run, tmp_path: Path, examples: Path) -
     stale = run("search", "zebra", *places, "--mode", "lexical", "--no-refresh")
     assert "Nothing found" in stale.err and "minutes old" in stale.err
     assert "zebra" in run("search", "zebra", *places, "--mode", "lexical").out
+
+
+def test_a_hyphen_leaves_a_word_out(run: Run, places: list[str]) -> None:
+    """`search login -redirect` as people type it, also where letters are options."""
+    for word in ("-passkey", "-password", "-matters"):
+        out = run("search", "login", word, *places, "--mode", "lexical").out.lower()
+        assert word[1:] not in "".join(line for line in out.splitlines() if "you:" in line)
+    assert hits(run, "login", "-m", "build", *places)
+
+
+def test_filters_in_the_query_and_beside_it_all_count(run: Run, places: list[str]) -> None:
+    """SRCH-08: a second filter never replaces the first."""
+    days = hits(
+        run, "after:2026-01-01 login", "--since", "2026-03-03", *places, "--mode", "lexical"
+    )
+    assert all(hit["at"] >= "2026-03-03" for hit in days)
+    clash = run("search", "-m", "build", "method:debug", *places)
+    assert clash.status == 2 and "two values for method" in clash.err
+    stats = json.loads(run("search", "-s", "method:build", *places, "--json").out)["stats"]
+    assert set(stats["methods"]) == {"build"}
+    some = json.loads(run("search", "-s", "passkey", *places, "--json").out)["stats"]
+    assert 0 < some["engagements"] < 9
+    for args in (["--has-tools"], ["login", "--in", "engagements", "--has-tools"]):
+        ran = run("search", *args, *places)
+        assert ran.status == 2 and "about turns" in ran.err
+
+
+def test_ghosts_stay_hidden_with_a_query_too(run: Run, places: list[str], archive: Path) -> None:
+    """SRCH-10: a turn of a ghost is only found with --ghosts."""
+    text = (archive / "sessions/engagements.jsonl").read_text()
+    records = [json.loads(line) for line in text.splitlines()]
+    (ghost,) = [record["session_id"] for record in records if record["ghost"]]
+    query = f"session:{ghost[:8]} the a to of"
+    assert hits(run, query, *places, "--mode", "lexical") == []
+
+
+def test_agent_and_date_together(run: Run, places: list[str]) -> None:
+    """A turn of an engagement that began earlier is found by its own date."""
+    last = hits(run, "flag", "-p", "orchard", "--since", "2026-03-03", *places, "--mode", "lexical")
+    assert last and last[0]["at"] >= "2026-03-03"
+    assert hits(run, "triggers index", "-a", "Reed", "--since", "2026-03-04", *places)
+
+
+def test_an_embedder_that_is_gone_leaves_words(run: Run, examples: Path, tmp_path: Path) -> None:
+    """Hybrid falls back, and says so; semantic is an error."""
+    (tmp_path / "sessions").mkdir()
+    gone = '{"kind": "onnx", "where": "/gone", "model": ""}'
+    (tmp_path / "sessions" / "semantic.json").write_text(gone)
+    places = ["--root", str(examples), "--archive", str(tmp_path)]
+    ran = run("search", "passkey", *places)
+    assert ran.status == 0 and "words only" in ran.err and "passkey" in ran.out
+    assert run("search", "passkey", "--mode", "semantic", *places).status == 2
+
+
+def test_a_second_search_answers_from_what_there_is(
+    run: Run, places: list[str], archive: Path
+) -> None:
+    """While somebody else refreshes, the index is used as it is, and that is said."""
+    from minutebook.archive.store import writing
+
+    with writing(archive / ".search.lock", "search"):
+        ran = run("search", "passkey", *places, "--mode", "lexical")
+    assert ran.status == 0 and "passkey" in ran.out
+    assert "Somebody else is bringing the index up to date" in ran.err
+
+
+def test_a_gone_transcript_is_read_in_its_inscription(
+    run: Run, examples: Path, tmp_path: Path
+) -> None:
+    """The hit names the document, which can be opened."""
+    import minutebook
+
+    archive = tmp_path / "archive"
+    minutebook.ingest(examples, archive=archive, extractor="offline")
+    run("inscribe", "--all", "--ended", "--root", examples, "--archive", archive)
+    empty = tmp_path / "empty"
+    (empty / "projects").mkdir(parents=True)
+    hit = hits(run, "passkey", "--root", empty, "--archive", archive, "--mode", "lexical")[0]
+    assert not hit["resumable"] and Path(hit["document"]).is_file()

@@ -49,7 +49,7 @@ def put(folder: Path, entries: Sequence[Entry]) -> Update:
     """Make these the entries of their sessions."""
     with (
         db.open_search(folder / "search.db") as connection,
-        Update(connection, Lexical(folder / db.index_id(connection) / "lexical")) as run,
+        Update(connection, Lexical(folder / db.index_id(connection) / "lexical", make=True)) as run,
     ):
         run.mend()
         for session in {entry.session_id for entry in entries}:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from minutebook.archive.layout import Layout
+from minutebook.errors import Locked
 from minutebook.index import database as db
 from minutebook.index.embedders import StaticEmbedder
 from minutebook.index.engine import Engine
@@ -19,6 +20,7 @@ from minutebook.index.entry import prepare
 from minutebook.index.lexical import Lexical
 from minutebook.index.query import Filters, parse_query
 from minutebook.index.snippet import snippet
+from minutebook.index.update import Update
 from minutebook.model import Roster
 from minutebook.sources.library import Library
 from minutebook.verbs.ingest import ingest
@@ -100,7 +102,7 @@ def test_killed_between_the_two_commits(tmp_path: Path) -> None:
     put(tmp_path, [turn("about apples")])
     with db.open_search(tmp_path / "search.db") as connection:
         folder = tmp_path / db.index_id(connection) / "lexical"
-        with Lexical(folder).writing() as writer:
+        with Lexical(folder, make=True).writing() as writer:
             writer.clear()
     put(tmp_path, [turn("about apples"), turn("about pears", session="t")])
     engine = Engine(tmp_path / "search.db", tmp_path)
@@ -112,9 +114,7 @@ def test_what_breaks_off_leaves_nothing(tmp_path: Path) -> None:
     """An error in mid-refresh takes back rows and full text alike."""
     put(tmp_path, [turn("about apples")])
     with pytest.raises(RuntimeError), db.open_search(tmp_path / "search.db") as connection:
-        from minutebook.index.update import Update
-
-        lexical = Lexical(tmp_path / db.index_id(connection) / "lexical")
+        lexical = Lexical(tmp_path / db.index_id(connection) / "lexical", make=True)
         with Update(connection, lexical) as run:
             run.put("t", ("turn",), [prepare(turn("about pears", session="t"))])
             run._flow()
@@ -271,3 +271,127 @@ def test_engagements_are_found_too(
     assert hit.kind == "engagement" and hit.engagement is not None
     everything = search(layout, library, parse_query("alpha"), mode="lexical").hits
     assert [hit.session_id for hit in everything] == [everything[0].session_id], "once a session"
+
+
+def test_only_a_broken_index_is_thrown_away(tmp_path: Path) -> None:
+    """Busy is busy: a lock of somebody else costs nobody their index."""
+    put(tmp_path, [turn("about apples")])
+    path = tmp_path / "search.db"
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    try:
+        with pytest.raises(Locked), db.open_search(path) as connection:
+            connection.execute("PRAGMA busy_timeout = 10")
+            connection.execute("BEGIN IMMEDIATE")
+    finally:
+        other.close()
+    assert Engine(path, tmp_path).count() == 1
+
+
+def test_two_entries_of_one_name_are_one(tmp_path: Path) -> None:
+    """A file edited by hand may name two engagements alike; the first counts."""
+    put(tmp_path, [turn("about apples"), turn("about pears")])
+    engine = Engine(tmp_path / "search.db", tmp_path)
+    assert [h.entry.asked for h in engine.search(parse_query("about"), mode="lexical")] == [
+        "about apples"
+    ]
+
+
+def test_a_kill_with_equal_counts_is_noticed(tmp_path: Path) -> None:
+    """One row changed for another: the count is the same, the mark of the change is not."""
+    put(tmp_path, [turn("about apples")])
+    with db.open_search(tmp_path / "search.db") as connection:
+        folder = tmp_path / db.index_id(connection) / "lexical"
+        lexical = Lexical(folder, make=True)
+        lexical.begin()
+        with lexical.writing() as writer:
+            writer.clear()
+            writer.add(77, prepare(turn("about nothing")))
+    put(tmp_path, [turn("about apples")])
+    engine = Engine(tmp_path / "search.db", tmp_path)
+    assert [h.entry.asked for h in engine.search(parse_query("about"), mode="lexical")] == [
+        "about apples"
+    ]
+
+
+def test_excluded_words_are_out_in_every_mode(build: Build, embedder: StaticEmbedder) -> None:
+    """`-word` holds for neighbours in meaning as well."""
+    engine = build(
+        turn("which garden tools do I need for wombats", "shovels and rakes", session="a"),
+        turn("which garden tools do I need for the orchard", "rakes and a cart", session="b"),
+    )
+    engine.embed_missing(embedder)
+    for mode in ("lexical", "semantic", "hybrid"):
+        hits = engine.search(
+            parse_query("garden tools question -shovels"), mode=mode, embedder=lambda: embedder
+        )
+        assert [hit.entry.session_id for hit in hits] == ["b"], mode
+
+
+def test_an_unreadable_transcript_is_tried_again(
+    config: Path, layout: Layout, write_session: WriteSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What could not be read is not taken for read."""
+    write_session("alpha", 3)
+
+    def forbidden(*_: object) -> None:
+        raise PermissionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("minutebook.verbs.refresh.open_transcript", forbidden)
+        assert refresh(layout, Library([config])).added == 0
+    assert refresh(layout, Library([config])).added == 3
+
+
+def test_removed_entries_crowd_nobody_out(tmp_path: Path, embedder: StaticEmbedder) -> None:
+    """Vectors of what is gone are like nothing any more."""
+    bread = [turn(f"bake rye bread number {n}", session=f"s{n}") for n in range(300)]
+    keep = turn("bake rye bread with my grandmother", session="keep")
+    put(tmp_path, [*bread, keep])
+    Engine(tmp_path / "search.db", tmp_path).embed_missing(embedder)
+    with (
+        db.open_search(tmp_path / "search.db") as connection,
+        Update(connection, Lexical(tmp_path / db.index_id(connection) / "lexical")) as run,
+    ):
+        for entry in bread:
+            run.put(entry.session_id, ("turn",), [])
+        run.finish()
+    engine = Engine(tmp_path / "search.db", tmp_path)
+    hits = engine.search(parse_query("bake rye bread"), mode="semantic", embedder=lambda: embedder)
+    assert [hit.entry.session_id for hit in hits] == ["keep"]
+
+
+@pytest.mark.parametrize("name", ["asked.i8", "answered.i8", "asked.f32", "answered.f32"])
+@pytest.mark.parametrize("damage", ["empty", "short", "gone"])
+def test_damaged_vectors_are_made_again(
+    build: Build, embedder: StaticEmbedder, tmp_path: Path, name: str, damage: str
+) -> None:
+    """A file cut short or missing: everything is embedded anew, nothing is guessed."""
+    build("Make the login page remember people").embed_missing(embedder)
+    (path,) = tmp_path.glob(f"*/vectors/*/{name}")
+    if damage == "gone":
+        path.unlink()
+    else:
+        path.write_bytes(b"" if damage == "empty" else path.read_bytes()[:-100])
+    engine = Engine(tmp_path / "search.db", tmp_path)
+    assert engine.count_missing(embedder) == 1
+    engine.embed_missing(embedder)
+    assert engine.search(parse_query("login page"), mode="semantic", embedder=lambda: embedder)
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "marked"),
+    [
+        ("start the art show", "art", ["art"]),
+        ("a crème brûlée was served", "creme brulee", ["crème", "brûlée"]),
+        ("it ran in loops", "loop", ["loops"]),
+        ("call parseJsonl now", "parse_jsonl", ["parseJsonl"]),
+        ("修复登录重定向", "登录", ["登录"]),
+        ("throughput counts", "throu*", ["throughput"]),
+        ("🎉 party time", "party", ["party"]),
+    ],
+)
+def test_marks_are_where_the_words_are(text: str, query: str, marked: list[str]) -> None:
+    """Whole words, in any form, with or without accents."""
+    shown, _ = snippet(turn(text), parse_query(query))
+    assert [shown.text[a:b] for a, b in shown.marks] == marked

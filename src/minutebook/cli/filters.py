@@ -39,12 +39,6 @@ def filter_options(command: F) -> F:
     return command
 
 
-NAMES = (
-    *("method", "project", "agent", "date", "today", "week", "since", "until", "phase", "branch"),
-    *("model", "has_tools", "ghosts"),
-)
-
-
 def filters_of(options: dict[str, Any]) -> Filters:
     """Filters from options; all of them count at once (SRCH-08)."""
     limits: list[tuple[int | None, int | None]] = []

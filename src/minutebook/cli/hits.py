@@ -35,24 +35,33 @@ def _print_hit(hit: Hit) -> None:
     if hit.snippet.text:
         side = {"asked": "you: ", "answered": "agent: "}.get(hit.side or "", "")
         terminal.say(f"  {terminal.quiet(side)}{_marked(hit.snippet, room - 2 - len(side))}")
-    address = f"minutebook show {terminal.one_line(hit.session_id)[:8]}#{hit.round}"
-    resume = f"   claude --resume {terminal.one_line(hit.session_id)}" if hit.resumable else ""
-    line = address + resume if len(address + resume) + 2 <= room else address
-    terminal.say(terminal.quiet(f"  {line}"))
+    for line in _openings(hit, room - 2):
+        terminal.say(terminal.quiet(f"  {line}"))
+
+
+def _openings(hit: Hit, room: int) -> list[str]:
+    """How to open a hit: on one line where there is room."""
+    session = terminal.one_line(hit.session_id)
+    if hit.document is not None:
+        return [terminal.one_line(hit.document)]
+    address = f"minutebook show {session[:8]}#{hit.round}"
+    if not hit.resumable:
+        return [address]
+    resume = f"claude --resume {session}"
+    both = f"{address}   {resume}"
+    return [both] if len(both) <= room else [address, resume]
 
 
 def _marked(snippet: Snippet, room: int) -> str:
-    """A snippet cut to width, its words bold."""
-    text, styled, position = snippet.text, "", 0
-    clean = terminal.one_line(text)
-    if clean != text or terminal.width(text) > room:
-        # Marks count characters of the text as it was found: cut at a mark's side if need be.
-        text = text[: max(0, room - 1)] if terminal.width(text) > room else text
+    """A snippet cut to so many cells, its words bold."""
+    text = snippet.text
+    if terminal.width(text) > room:
+        text = terminal.fit(text, room).removesuffix("…")
+    styled, position = "", 0
     for start, end in snippet.marks:
-        if start < position or end > len(text):
-            continue
-        styled += terminal.one_line_kept(text[position:start])
-        styled += click.style(terminal.one_line_kept(text[start:end]), bold=True, fg="yellow")
-        position = end
+        if position <= start and end <= len(text):
+            styled += terminal.one_line_kept(text[position:start])
+            styled += click.style(terminal.one_line_kept(text[start:end]), bold=True, fg="yellow")
+            position = end
     styled += terminal.one_line_kept(text[position:])
     return styled + ("…" if len(text) < len(snippet.text) else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Any
 
@@ -14,12 +15,27 @@ from minutebook.cli.json_output import print_json
 from minutebook.cli.options import house_options, json_option
 from minutebook.compose import open_house
 from minutebook.config import settings
-from minutebook.errors import BadArgument
+from minutebook.errors import BadArgument, MinutebookError
 from minutebook.index.query import parse_query
 from minutebook.verbs.search import Answer, search
 
+_EXCLUSION = re.compile(r"-[^\W\d_]\w{2,}")  # longer than any cluster of short options
 
-@click.command("search")
+
+class _Search(click.Command):
+    """A command in which ``-word`` leaves a word out, although it looks like options."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        known = {name for parameter in self.params for name in parameter.opts}
+        meant = [
+            # A minus sign instead of a hyphen: nothing takes that for an option.
+            f"\u2212{arg[1:]}" if _EXCLUSION.match(arg) and arg not in known else arg
+            for arg in args
+        ]
+        return super().parse_args(ctx, meant)
+
+
+@click.command("search", cls=_Search)
 @click.argument("query", nargs=-1)
 @house_options
 @filter_options
@@ -64,7 +80,7 @@ def command(
 ) -> None:
     """Find when you worked on something, what you asked and what was answered.
 
-    Words, "quoted phrases", -excluded, prefix*, project:x agent:x method:x branch:x before:DATE
+    Words, '"quoted phrases"', -excluded, prefix*, project:x agent:x method:x branch:x before:DATE
     after:DATE. Without a query: the engagements that pass the filters, newest first.
     """
     house = open_house(settings(roots, archive))
@@ -72,7 +88,7 @@ def command(
     if as_stats:
         from minutebook.cli.stats import show_stats
 
-        show_stats(house, filters, as_json)
+        show_stats(house, parse_query(" ".join(query), filters), as_json)
         return
     parsed = parse_query(" ".join(query), filters)
     if query and parsed.is_empty and parsed.filters == filters:
@@ -82,7 +98,14 @@ def command(
         from minutebook.verbs.semantic import Meaning
 
         engine = Meaning(house.layout)
-        meaning = {"embedder": engine.embedder, "ready": engine.ready}
+        try:
+            engine.embedder()
+            meaning = {"embedder": engine.embedder, "ready": engine.ready}
+        except MinutebookError as error:
+            if mode == "semantic":
+                raise
+            terminal.note(f"{error} Found by words only (`minutebook semantic use static`).")
+            mode = "lexical"
     answer = search(
         house.layout,
         house.library,
@@ -121,7 +144,9 @@ def _print_remarks(answer: Answer) -> None:
     if answer.waiting:
         count = terminal.plural(answer.waiting, "entry is", "entries are")
         terminal.note(f"{count} still being embedded; until then they are found by words only.")
-    if answer.refreshed is None and answer.fresh_at is not None:
+    if answer.busy:
+        terminal.note("Somebody else is bringing the index up to date; this is from before.")
+    elif answer.refreshed is None and answer.fresh_at is not None:
         minutes = round((time.time() - answer.fresh_at) / 60)
         terminal.note(f"The index is {terminal.plural(minutes, 'minute')} old (--no-refresh).")
     elif answer.refreshed is not None:

@@ -16,7 +16,7 @@ from minutebook.cli.options import house_options, json_option
 from minutebook.compose import House, open_house
 from minutebook.config import settings
 from minutebook.errors import NotFound
-from minutebook.index.query import Filters
+from minutebook.index.query import Query
 from minutebook.verbs.stats import Stats, stats
 
 _MOST = 12
@@ -29,13 +29,14 @@ _BARS = "▁▂▃▄▅▆▇█"
 @json_option
 def command(roots: tuple[str, ...], archive: str | None, as_json: bool, **options: Any) -> None:
     """Count engagements by method, project, agent, phase and day."""
-    show_stats(open_house(settings(roots, archive)), filters_of(options), as_json)
+    show_stats(open_house(settings(roots, archive)), Query(filters=filters_of(options)), as_json)
 
 
-def show_stats(house: House, filters: Filters, as_json: bool) -> None:
+def show_stats(house: House, query: Query, as_json: bool) -> None:
+    """Counts over the engagements a query finds, or over all that pass its filters."""
     if not house.layout.engagements.exists():
         raise NotFound("There are no engagements yet: `minutebook ingest` finds them.")
-    found = stats(house.layout, filters)
+    found = stats(house.layout, house.library, query)
     if as_json:
         print_json(stats=found)
         return

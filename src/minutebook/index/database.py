@@ -4,6 +4,7 @@ place that opens it. Row numbers tie it to the full-text index and to the vector
 
 from __future__ import annotations
 
+import errno
 import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,10 +14,11 @@ from typing import Any
 
 import msgspec
 
+from minutebook.errors import Locked, MinutebookError
 from minutebook.index.entry import Entry, Prepared
 
 Connection = sqlite3.Connection
-VERSION = 1
+VERSION = 2
 _NAMED = ("project", "branch", "model")
 _COLUMNS = Entry.__struct_fields__
 _SCHEMA = """
@@ -33,6 +35,7 @@ CREATE TABLE IF NOT EXISTS sources (
 CREATE TABLE IF NOT EXISTS names (
   field TEXT, value TEXT, PRIMARY KEY (field, value)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS removed (row INTEGER PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE VIRTUAL TABLE IF NOT EXISTS entries_fts USING fts5(
   asked, answered, rest, content='entries', content_rowid='row'
@@ -59,14 +62,29 @@ class Found(msgspec.Struct, frozen=True):
     entry: Entry
 
 
-class Outdated(Exception):
-    """The index is of another version, or not readable: it is made again."""
+class Outdated(MinutebookError):
+    """The index is of another version, or not readable: a refresh makes it again."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"The search index cannot be used ({reason}): "
+            "leave --no-refresh out, and it is made again."
+        )
+        self.reason = reason
+
+
+_BROKEN = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR})
+_BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
 
 @contextmanager
 def open_search(path: Path, *, readonly: bool = False) -> Iterator[Connection]:
     """The database; its schema is made where it is new."""
-    connection = sqlite3.connect(path, timeout=30, isolation_level=None)
+    place = f"{path.absolute().as_uri()}?mode={'ro' if readonly else 'rwc'}"
+    try:
+        connection = sqlite3.connect(place, timeout=30, isolation_level=None, uri=True)
+    except sqlite3.OperationalError as error:
+        raise OSError(errno.EIO, str(error), str(path)) from error
     try:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version != VERSION and (version or _has_tables(connection)):
@@ -89,7 +107,13 @@ def open_search(path: Path, *, readonly: bool = False) -> Iterator[Connection]:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA user_version = {VERSION}")
     except sqlite3.DatabaseError as error:
-        raise Outdated(str(error)) from error
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in _BUSY:
+            raise Locked("Somebody else is writing the search index; try again later.") from error
+        if code in _BROKEN:
+            raise Outdated(str(error)) from error
+        # A full disk, a read-only folder: no reason to throw anything away.
+        raise OSError(errno.EIO, str(error), str(path)) from error
     finally:
         connection.close()
 
@@ -149,6 +173,12 @@ def every(connection: Connection) -> Iterator[Found]:
         yield _found(row, values)
 
 
+def sessions(connection: Connection, start: str) -> list[str]:
+    """Ids of sessions that begin with a text."""
+    found = connection.execute("SELECT session_id FROM sources")
+    return [id for (id,) in found if id.lower().startswith(start)]
+
+
 def named(connection: Connection, field: str, part: str) -> list[str]:
     """Values of a field that contain a text, whatever its case."""
     found = connection.execute("SELECT value FROM names WHERE field = ?", (field,))
@@ -162,6 +192,7 @@ def remove(connection: Connection, rows: Iterable[int]) -> None:
         if row <= done:
             connection.execute(_FTS_DELETE, (row,))
         connection.execute("DELETE FROM entries WHERE row = ?", (row,))
+        connection.execute("INSERT OR IGNORE INTO removed VALUES (?)", (row,))
 
 
 def signals(

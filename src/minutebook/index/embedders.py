@@ -107,9 +107,9 @@ class OnnxEmbedder:
             ) from None
         from tokenizers import Tokenizer
 
-        models = sorted(folder.rglob("*.onnx"))
-        tokenizer = next(iter(sorted(folder.rglob("tokenizer.json"))), None)
-        if not models or tokenizer is None:
+        models = sorted([*folder.glob("*.onnx"), *folder.glob("onnx/*.onnx")])
+        tokenizer = folder / "tokenizer.json"
+        if not models or not tokenizer.is_file():
             raise BadArgument(f"{folder} needs an .onnx file and a tokenizer.json.")
         self._session: Any = onnxruntime.InferenceSession(
             str(models[0]), providers=["CPUExecutionProvider"]
@@ -118,7 +118,7 @@ class OnnxEmbedder:
         self._tokenizer = Tokenizer.from_file(str(tokenizer))
         self._tokenizer.enable_truncation(256)
         self._tokenizer.enable_padding()
-        self.fingerprint = f"onnx-{_digest(models[0])}"
+        self.fingerprint = f"onnx-{_digest(models[0])}-{_digest(tokenizer)}"
         self.dimensions = int(self.embed(["one"]).shape[1])
 
     def embed(self, texts: Sequence[str]) -> Matrix:

@@ -11,7 +11,7 @@ import msgspec
 from minutebook.errors import NotFound
 from minutebook.index import database as db
 from minutebook.index.entry import Entry
-from minutebook.index.lexical import Lexical, Side, TantivyQuery
+from minutebook.index.lexical import Lexical, Side, TantivyQuery, Unreadable
 from minutebook.index.query import Query
 from minutebook.index.ranking import adjusted, fuse
 
@@ -41,6 +41,8 @@ class Ranked(msgspec.Struct, frozen=True):
     row: int
     score: float
     entry: Entry
+    whole: bool = False
+    """Whether it has every word of the query."""
 
 
 class Engine:
@@ -52,7 +54,10 @@ class Engine:
         self._database = database
         with db.open_search(database, readonly=True) as connection:
             self._folder = folder / db.index_id(connection)
-        self._lexical = Lexical(self._folder / "lexical")
+        try:
+            self._lexical = Lexical(self._folder / "lexical")
+        except Unreadable as error:
+            raise db.Outdated(str(error)) from None
         self._matrices: dict[str, Vectors] = {}
 
     def search(
@@ -81,12 +86,20 @@ class Engine:
                     least = _RELATED
                 named = set(words.rows)
                 semantic = [row for row, cosine in likes if cosine >= least or row in named]
+                unwanted = self._lexical.having(query.excluded, semantic)
+                semantic = [row for row in semantic if row not in unwanted]
                 if mode == "hybrid":
                     weight = engine.weight * (_EXACT if words.whole else 1.0)
             scores = fuse(lexical, semantic, weight)
+            whole = set(words.rows[: words.whole])
             found = db.fetch(connection, list(scores))
         ranked = [
-            Ranked(row, adjusted(scores[row], quoted=item.entry.quoted), item.entry)
+            Ranked(
+                row,
+                adjusted(scores[row], quoted=item.entry.quoted),
+                item.entry,
+                row in whole,
+            )
             for row, item in found.items()
         ]
         return sorted(ranked, key=lambda hit: (-hit.score, -hit.entry.at, hit.row))
@@ -157,7 +170,9 @@ class Engine:
     ) -> list[tuple[int, float]]:
         (vector,) = embedder.embed([query.text])
         sides: Sequence[Literal["asked", "answered"]] = (
-            ("asked", "answered") if side == "both" else (side,)
+            ("asked", "answered")
+            if side == "both"
+            else ("asked" if side == "asked" else "answered",)
         )
         allowed = None if within is None else self._lexical.rows(within, _MOST_FILTERED)
         return self.vectors(embedder).search(vector, depth, sides, allowed)
@@ -172,13 +187,15 @@ class Engine:
             folder = self._folder / "vectors" / embedder.fingerprint
             known = self._matrices[embedder.fingerprint] = Vectors(folder, embedder.dimensions)
         known.notice_growth()
+        with db.open_search(self._database, readonly=True) as connection:
+            known.remove([row for (row,) in connection.execute("SELECT row FROM removed")])
         return known
 
     def _within(self, connection: db.Connection, query: Query, scope: Scope) -> TantivyQuery | None:
         limits = query.filters
         return self._lexical.within(
             kinds=scope.kinds,
-            sessions=scope.sessions,
+            sessions=_sessions(connection, scope.sessions, limits.session),
             projects=_named(connection, "project", limits.project),
             branches=_named(connection, "branch", limits.branch),
             models=_named(connection, "model", limits.model),
@@ -186,6 +203,16 @@ class Engine:
             after=limits.after,
             before=limits.before,
         )
+
+
+def _sessions(
+    connection: db.Connection, allowed: Sequence[str] | None, start: str | None
+) -> Sequence[str] | None:
+    """The sessions to look in, of those whose id begins as asked for."""
+    if start is None:
+        return allowed
+    found = db.sessions(connection, start.lower())
+    return found if allowed is None else [id for id in allowed if id in set(found)]
 
 
 def _named(connection: db.Connection, field: str, part: str | None) -> list[str] | None:

@@ -18,9 +18,10 @@ from minutebook.index.analysis import has_cjk, pairs, parted, variants
 from minutebook.index.entry import Prepared
 from minutebook.index.query import Query
 
-__all__ = ["Lexical", "Matches", "Side", "TantivyQuery", "Writer"]
+__all__ = ["Lexical", "Matches", "Side", "TantivyQuery", "Unreadable", "Writer"]
 
-Side = Literal["asked", "answered", "both"]
+Side = Literal["asked", "answered", "final", "both"]
+"""``final``: the last words of an answer only."""
 
 _HEAP = 120_000_000  # bytes the writer may hold before it writes a segment
 _LONGEST_WORD = 80
@@ -30,6 +31,7 @@ _TIE = 0.2  # what the second-best field adds
 _FIELDS: dict[Side, tuple[tuple[str, float], ...]] = {
     "asked": (("asked", 1.0),),
     "answered": (("answered", 1.0), ("rest", _REST)),
+    "final": (("answered", 1.0),),
     "both": (("asked", 1.0), ("answered", 1.0), ("rest", _REST)),
 }
 
@@ -51,6 +53,10 @@ def _analyzer() -> TextAnalyzer:
     return builder.filter(Filter.lowercase()).filter(Filter.ascii_fold()).build()
 
 
+class Unreadable(Exception):
+    """The full text is not there, or not ours."""
+
+
 class Matches(NamedTuple):
     """Rows, best first; the first `whole` of them have every word of the query."""
 
@@ -61,13 +67,17 @@ class Matches(NamedTuple):
 class Lexical:
     """One full-text index on disk."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, make: bool = False) -> None:
         self._schema = _schema()
         self._words = _analyzer()
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._mark = folder.with_name(folder.name + ".unfinished")
+        if make:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             self._index = tantivy.Index(self._schema, path=str(folder))
-        except ValueError:
+        except ValueError as error:
+            if not make:
+                raise Unreadable(str(error)) from None
             # Another version's, or half written: it is disposable.
             shutil.rmtree(folder)
             folder.mkdir(mode=0o700)
@@ -75,6 +85,26 @@ class Lexical:
         self._index.register_tokenizer("words", self._words)
         whitespace = TextAnalyzerBuilder(Tokenizer.whitespace()).build()
         self._index.register_tokenizer("pairs", whitespace)
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether a change was begun whose end nobody saw: rows and full text may differ."""
+        return self._mark.exists()
+
+    def begin(self) -> None:
+        self._mark.touch(mode=0o600)
+
+    def finished(self) -> None:
+        self._mark.unlink(missing_ok=True)
+
+    def having(self, texts: Sequence[str], rows: Sequence[int]) -> set[int]:
+        """Those of some rows that have one of some words."""
+        if not texts or not rows:
+            return set()
+        among = TantivyQuery.term_set_query(self._schema, "row", list(rows))
+        words = [(Occur.Should, self._word(text, _FIELDS["both"])) for text in texts]
+        parts = [(Occur.Must, among), (Occur.Must, TantivyQuery.boolean_query(words))]
+        return {row for row, _ in self._top(parts, len(rows))}
 
     @property
     def count(self) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
+from typing import Any
 
 import msgspec
 
@@ -18,7 +19,7 @@ from minutebook.model.engagement import METHODS
 _LONGEST = 2_000
 _MOST_WORDS = 32
 _PIECE = re.compile(
-    r'(?P<minus>-)?(?:(?P<field>[a-z]{2,8}):)?(?:"(?P<phrase>[^"]*)"|(?P<word>\S+))'
+    r'(?P<minus>[-\u2212])?(?:(?P<field>[a-z]{2,8}):)?(?:"(?P<phrase>[^"]*)"|(?P<word>\S+))'
 )
 _FIELDS = frozenset(
     {"project", "agent", "method", "phase", "branch", "model", "session", "before", "after", "date"}
@@ -69,13 +70,12 @@ def parse_query(typed: str, filters: Filters = Filters()) -> Query:  # noqa: B00
     """A query, with what its `field:value` pieces add to the filters."""
     plain = "".join(char if char.isprintable() else " " for char in typed[:_LONGEST])
     found: dict[str, list[str]] = {"words": [], "phrases": [], "prefixes": [], "excluded": []}
-    extra: dict[str, object] = {}
     for match in _PIECE.finditer(plain):
         text = match["phrase"] if match["phrase"] is not None else match["word"].strip('"')
         if not any(char.isalnum() for char in text):
             continue
         if match["field"] in _FIELDS and not match["minus"]:
-            extra |= _filter(match["field"], text)
+            filters = _narrowed(filters, _filter(match["field"], text))
             continue
         if match["field"]:
             text = f"{match['field']}:{text}"
@@ -88,10 +88,24 @@ def parse_query(typed: str, filters: Filters = Filters()) -> Query:  # noqa: B00
         else:
             found["words"].append(text)
     kept = {name: tuple(dict.fromkeys(texts))[:_MOST_WORDS] for name, texts in found.items()}
-    return Query(**kept, filters=msgspec.structs.replace(filters, **extra))
+    return Query(**kept, filters=filters)
 
 
-def _filter(field: str, value: str) -> dict[str, object]:
+def _narrowed(filters: Filters, more: dict[str, Any]) -> Filters:
+    """Filters with some more; all count at once, so a second one cannot replace a first."""
+    for name, value in more.items():
+        known = getattr(filters, name)
+        if name == "after" and known is not None:
+            value = max(known, value)
+        elif name == "before" and known is not None:
+            value = min(known, value)
+        elif known is not None and known != value:
+            raise BadArgument(f"There are two values for {name}: '{known}' and '{value}'.")
+        filters = msgspec.structs.replace(filters, **{name: value})
+    return filters
+
+
+def _filter(field: str, value: str) -> dict[str, Any]:
     if field == "method":
         return {"method": known_method(value)}
     if field == "before":
@@ -110,7 +124,7 @@ def known_method(word: str) -> str:
     return word
 
 
-def day(text: str) -> dict[str, object]:
+def day(text: str) -> dict[str, Any]:
     """The limits of a day in local time (SRCH-05)."""
     start = since(text).replace(hour=0, minute=0, second=0, microsecond=0)
     return {"after": int(start.timestamp()), "before": int(next_day(start).timestamp())}

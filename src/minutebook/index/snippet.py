@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 import msgspec
 
-from minutebook.index.analysis import parted
+from minutebook.index.analysis import has_cjk, parted, variants
 from minutebook.index.entry import Entry
 from minutebook.index.lexical import Side
 from minutebook.index.query import Query
 
 _WIDTH = 160
 _BEFORE = 50
+_LOOKED_AT = 200_000  # characters
+_MOST_WAYS = 24
+
+
+_NAMES = {"asked": "asked", "answered": "answered", "final": "answered"}
 
 
 class Snippet(msgspec.Struct, frozen=True):
@@ -26,7 +32,7 @@ def snippet(entry: Entry, query: Query, side: Side = "both") -> tuple[Snippet, s
     """The best line of an entry for a query, and which side it is from."""
     pattern = _pattern(query)
     sides = {"asked": (entry.asked,), "answered": (entry.answered, entry.rest)}
-    names = ("asked", "answered") if side == "both" else (side,)
+    names = ("asked", "answered") if side == "both" else (_NAMES[side],)
     best: tuple[int, Snippet, str] | None = None
     for name in names:
         for text in sides[name]:
@@ -40,25 +46,42 @@ def snippet(entry: Entry, query: Query, side: Side = "both") -> tuple[Snippet, s
     return best[1], best[2]
 
 
+# Where a word begins, or a hump of one: `art` is not in `start`, `json` is in `parseJson`.
+_BEGINNING = r"(?:(?<![^\W_])|(?<=[a-z])(?=[A-Z]))"
+
+
 def _pattern(query: Query) -> re.Pattern[str] | None:
-    """The query's words as they may stand in a text; beginnings count, as stems do."""
-    pieces = [*query.phrases, *query.telling, *query.prefixes]
-    ways = []
-    for piece in pieces[:24]:
-        tokens = [re.escape(token) for token in re.findall(r"\w+", parted(piece))]
-        if tokens:
-            ways.append(r"[\W_]*".join(_stemmed(token) for token in tokens))
-    return re.compile("|".join(ways), re.IGNORECASE) if ways else None
+    """The query's words as they may stand in a text, in any of their forms."""
+    ways = [_spaced(piece) for piece in (*query.phrases, *query.telling)]
+    ways += [rf"{_BEGINNING}(?i:{re.escape(folded(prefix))}\w*)" for prefix in query.prefixes]
+    found = [way for way in ways[:_MOST_WAYS] if way]
+    return re.compile("|".join(found)) if found else None
 
 
-def _stemmed(token: str) -> str:
-    """A long word without its ending, so that `migrates` marks `migrated`."""
-    return token[:-2] + r"\w*" if len(token) > 6 and token.isalpha() and token.isascii() else token
+def _spaced(piece: str) -> str:
+    """A piece of a query as a pattern; whatever stands between its parts may stand there."""
+    tokens = re.findall(r"[^\W_]+", folded(parted(piece)))
+    if not tokens:
+        return ""
+    if len(tokens) > 1 or has_cjk(piece):
+        joined = r"[\W_]*".join(map(re.escape, tokens))
+        return f"(?i:{joined})"
+    (token,) = tokens
+    forms = sorted({token, *variants(token.lower())}, key=len, reverse=True)
+    return rf"{_BEGINNING}(?i:{'|'.join(map(re.escape, forms))})(?![a-z])"
+
+
+def folded(text: str) -> str:
+    """A text without accents, every character in its place."""
+    if text.isascii():
+        return text
+    return "".join(unicodedata.normalize("NFD", char)[0] for char in text)
 
 
 def _cut(text: str, pattern: re.Pattern[str] | None) -> Snippet:
     """The stretch of a text with most different words of the query in it."""
-    marks = [match.span() for match in pattern.finditer(text[:200_000])][:400] if pattern else []
+    plain = folded(text[:_LOOKED_AT])
+    marks = [match.span() for match in pattern.finditer(plain)][:400] if pattern else []
     marks = [(start, end) for start, end in marks if start < end]
     if not marks:
         return Snippet("")

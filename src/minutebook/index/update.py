@@ -29,6 +29,7 @@ class Update:
         self._new: list[Prepared] = []
         self._old: list[int] = []
         self._noted: list[tuple[str, str, int, float]] = []
+        self._forgotten: list[tuple[str]] = []
         self._uncommitted = 0
         self.sessions = self.added = self.removed = 0
 
@@ -48,7 +49,7 @@ class Update:
     def mend(self) -> None:
         """After a kill between the two commits, the full text is made again from the rows."""
         expected = int(db.fact(self._connection, "count") or 0)
-        if self._lexical.count == expected:
+        if self._lexical.count == expected and not self._lexical.unfinished:
             return
         with self._lexical.writing() as writer:
             writer.clear()
@@ -56,11 +57,16 @@ class Update:
                 writer.add(found.row, prepare(found.entry))
         (count,) = self._connection.execute("SELECT count(*) FROM entries").fetchone()
         db.set_fact(self._connection, "count", str(count))
+        self._lexical.finished()
 
     def put(self, session_id: str, kinds: Sequence[str], entries: Iterable[Prepared]) -> None:
         """Make a session's entries these; those that are the same are left alone."""
         known = db.signals(self._connection, session_id, kinds)
+        seen: set[str] = set()
         for item in entries:
+            if item.entry.key in seen:
+                continue  # two of one name, in a file somebody edited: the first counts
+            seen.add(item.entry.key)
             row, signal = known.pop(item.entry.key, (0, ""))
             if signal != item.signal:
                 self._new.append(item)
@@ -80,7 +86,7 @@ class Update:
     def forget(self, session_id: str) -> None:
         """Take a session out whose source is gone."""
         self.put(session_id, ("turn", "title"), [])
-        self._connection.execute("DELETE FROM sources WHERE session_id = ?", (session_id,))
+        self._forgotten.append((session_id,))
         self.sessions += 1
 
     def states(self) -> dict[str, State]:
@@ -99,6 +105,8 @@ class Update:
             return
         if self._open is None:
             self._open = ExitStack()
+            self._open.callback(self._lexical.finished)  # last, when both have committed
+            self._lexical.begin()
             self._writer = self._open.enter_context(self._lexical.writing())
             self._open.enter_context(db.transaction(self._connection))
         assert self._writer is not None
@@ -123,7 +131,8 @@ class Update:
             "path = excluded.path, size = excluded.size, mtime = excluded.mtime",
             self._noted,
         )
-        self._noted, self._uncommitted = [], 0
+        self._connection.executemany("DELETE FROM sources WHERE session_id = ?", self._forgotten)
+        self._noted, self._forgotten, self._uncommitted = [], [], 0
         if self._open is not None:
             opened, self._open, self._writer = self._open, None, None
             opened.close()

@@ -109,6 +109,12 @@ class Vectors:
     def _open(self) -> None:
         scales = self._folder / "asked.f32"
         count = scales.stat().st_size // 4 if scales.exists() else 0
+        if not self._is_whole(count):
+            # Cut short or missing in part: nobody can say what is what. It is made again.
+            for path in self._folder.iterdir():
+                path.unlink()
+            count = 0
+        self._codes, self._scales = {}, {}
         if not count:
             return
         shape = (count, self._dimensions)
@@ -117,12 +123,27 @@ class Vectors:
             self._codes[side] = np.memmap(codes, dtype=np.int8, mode="r+", shape=shape)
             self._scales[side] = np.memmap(scale, dtype=np.float32, mode="r+", shape=(count,))
 
+    def _is_whole(self, count: int) -> bool:
+        """Whether all four files have the length they should have."""
+        sizes = {path.name: path.stat().st_size for path in self._folder.iterdir()}
+        expected: dict[str, int] = {}
+        for side in SIDES:
+            expected |= {f"{side}.i8": count * self._dimensions, f"{side}.f32": count * 4}
+        return sizes == (expected if count else {})
+
+    def remove(self, rows: Sequence[int]) -> None:
+        """Rows that are gone are like nothing any more."""
+        places = np.asarray([row for row in rows if row < self.rows], dtype=np.int64)
+        for side in SIDES:
+            if side in self._scales:
+                self._scales[side][places] = 0
+
     def _grow(self, rows: int) -> None:
         if rows <= self.rows:
             return
         self.flush()
         count = max(rows + _GROWTH, self.rows + self.rows // 8)
-        # Scales last: their length is what is believed.
+        self._codes, self._scales = {}, {}
         for name, width in (("i8", self._dimensions), ("f32", 4)):
             for side in reversed(SIDES):
                 path = self._folder / f"{side}.{name}"

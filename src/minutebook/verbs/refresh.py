@@ -69,7 +69,7 @@ def refresh(
         except db.Outdated as error:
             forget(layout)
             done = _refresh(layout, library, progress)
-            return msgspec.structs.replace(done, anew=str(error))
+            return msgspec.structs.replace(done, anew=error.reason)
 
 
 def forget(layout: Layout) -> None:
@@ -111,7 +111,7 @@ def _refresh(layout: Layout, library: Library, progress: Callable[[int], None] |
     ):
         folder = layout.search / db.index_id(connection)
         _forget_others(layout, folder)
-        run = stack.enter_context(Update(connection, Lexical(folder / "lexical")))
+        run = stack.enter_context(Update(connection, Lexical(folder / "lexical", make=True)))
         run.mend()
         sources = {source.session_id: source for source in _sources(layout, library)}
         known = run.states()
@@ -173,7 +173,8 @@ def _read(changed: Sequence[_Source]) -> Iterator[tuple[_Source, list[Prepared]]
     live = [source.transcript for source in changed if source.transcript is not None]
     decoder = msgspec.msgpack.Decoder(list[Prepared])
     for transcript, packed in fan_out(_packed_entries, live):
-        yield by_path[str(transcript.path)], decoder.decode(packed)
+        if packed:  # else it could not be read: the next refresh tries again
+            yield by_path[str(transcript.path)], decoder.decode(packed)
     for source in changed:
         if source.transcript is None:
             yield source, _inscription_entries(Path(source.path))
@@ -181,15 +182,15 @@ def _read(changed: Sequence[_Source]) -> Iterator[tuple[_Source, list[Prepared]]
 
 def _packed_entries(transcript: Transcript) -> bytes:
     """A session's entries as they travel; pickling them takes three times as long."""
-    return msgspec.msgpack.encode(_transcript_entries(transcript))
+    try:
+        return msgspec.msgpack.encode(_transcript_entries(transcript))
+    except OSError:
+        return b""
 
 
 def _transcript_entries(transcript: Transcript) -> list[Prepared]:
-    try:
-        reading = open_transcript(transcript, "skim")
-        rounds = list(reading.rounds())
-    except OSError:
-        return []  # gone or forbidden since it was found: the next refresh sees it again
+    reading = open_transcript(transcript, "skim")
+    rounds = list(reading.rounds())
     if reading.report.foreign:
         return []
     info = reading.info()

@@ -10,7 +10,7 @@ import msgspec
 
 from minutebook.archive.engagements import read_records
 from minutebook.archive.layout import Layout
-from minutebook.errors import BadArgument, NotFound
+from minutebook.errors import BadArgument, Locked, NotFound
 from minutebook.index import database as db
 from minutebook.index.engine import DEPTH, Engine, Mode, Ranked, Scope
 from minutebook.index.entry import Entry, seconds
@@ -44,7 +44,10 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     side: str | None = None
     """Where the snippet is from: ``asked`` or ``answered``."""
     score: float = 0.0
+    row: int = 0
     resumable: bool = False
+    document: str | None = None
+    """The inscription, where the transcript is gone."""
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,13 +61,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     waiting: int = 0
     """Entries whose meaning is not known yet."""
     ghosts_hidden: int = 0
-
-
-class Room(msgspec.Struct, frozen=True):
-    """What a search needs to know of a place."""
-
-    layout: Layout
-    library: Library
+    busy: bool = False
+    """Whether somebody else is bringing the index up to date just now."""
 
 
 def search(
@@ -84,27 +82,49 @@ def search(
 
     `ready` embeds what is missing, and says how much still is.
     """
-    refreshed = refresh(layout, library) if fresh else None
+    refreshed, busy = _fresh(layout, library) if fresh else (None, False)
     records = read_records(layout)
+    present = {transcript.session_id for transcript in library.transcripts}
     if query.is_empty:
         if where == "turns":
             raise BadArgument("Say what to look for, or leave out --in turns.")
-        hits, ghosts = _listed(records, query.filters)
-        return _answer(layout, hits[:limit], query, mode, refreshed, ghosts=ghosts)
+        if query.filters.tools is not None:
+            raise BadArgument("--has-tools is about turns: say what to look for.")
+        hits, ghosts = _listed(records, query.filters, present)
+        return _answer(layout, hits[:limit], query, mode, refreshed, busy=busy, ghosts=ghosts)
     engine = Engine(layout.search_database, layout.search)
     waiting = ready(engine) if ready is not None and mode != "lexical" else 0
     scope = _scope(records, query.filters, where)
     if scope is None:
-        return _answer(layout, [], query, mode, refreshed)
+        return _answer(layout, [], query, mode, refreshed, busy=busy)
     ranked = engine.search(
         query, mode=mode, side=side, scope=scope, embedder=embedder, depth=max(DEPTH, limit * 4)
     )
-    present = {transcript.session_id for transcript in library.transcripts}
     found = [
         hit for item in ranked if (hit := _hit(item, records, query, side, present)) is not None
     ]
-    hits = _ordered(found, where, query)
-    return _answer(layout, hits[:limit], query, mode, refreshed, waiting=waiting)
+    whole = {item.row for item in ranked if item.whole}
+    hits = _ordered(found, where, query, whole)
+    shown = [_readable(layout, hit) for hit in hits[:limit]]
+    return _answer(layout, shown, query, mode, refreshed, busy=busy, waiting=waiting)
+
+
+def _fresh(layout: Layout, library: Library) -> tuple[Refreshed | None, bool]:
+    """Bring the index up to date; where somebody else is at it, it is used as it is."""
+    try:
+        return refresh(layout, library), False
+    except Locked:
+        if not layout.search_database.exists():
+            raise
+        return None, True
+
+
+def _readable(layout: Layout, hit: Hit) -> Hit:
+    """A hit whose transcript is gone is read in its inscription."""
+    if hit.resumable:
+        return hit
+    document = layout.find(hit.session_id)
+    return msgspec.structs.replace(hit, document=str(document) if document else None)
 
 
 def _answer(
@@ -114,6 +134,7 @@ def _answer(
     mode: Mode,
     refreshed: Refreshed | None,
     *,
+    busy: bool = False,
     waiting: int = 0,
     ghosts: int = 0,
 ) -> Answer:
@@ -125,6 +146,7 @@ def _answer(
         fresh_at=fresh_at(layout),
         waiting=waiting,
         ghosts_hidden=ghosts,
+        busy=busy,
     )
 
 
@@ -180,9 +202,11 @@ def _within(part: str, *texts: str | None) -> bool:
     return any(part.lower() in text.lower() for text in texts if text)
 
 
-def _listed(records: dict[str, SessionRecord], filters: Filters) -> tuple[list[Hit], int]:
+def _listed(
+    records: dict[str, SessionRecord], filters: Filters, present: set[str]
+) -> tuple[list[Hit], int]:
     """Engagements without a query: all that pass, newest first (SRCH-11)."""
-    hits = [_engagement_hit(record, e) for record, e in matching(records, filters)]
+    hits = [_engagement_hit(record, e, present) for record, e in matching(records, filters)]
     ghosts = [
         r for r in records.values() if r.ghost and passes(r, filters) and _in_time(r, filters)
     ]
@@ -204,12 +228,17 @@ def _in_time(record: SessionRecord, filters: Filters) -> bool:
 def _scope(records: dict[str, SessionRecord], filters: Filters, where: In) -> Scope | None:
     """Where the engine may look; None where nothing can pass."""
     kinds = {"engagements": ("engagement",), "turns": ("turn",), "all": ()}[where]
+    if filters.tools is not None:
+        if where == "engagements":
+            raise BadArgument("--has-tools is about turns: leave --in engagements out.")
+        kinds = ("turn",)
     sessions: set[str] | None = None
     if filters.method or filters.phase or filters.agent:
-        sessions = {record.session_id for record, _ in matching(records, filters)}
-    if filters.session:
-        fitting = {id for id in records if id.startswith(filters.session)}
-        sessions = fitting if sessions is None else sessions & fitting
+        # Dates and projects are the turns' own affair: an engagement may have begun before.
+        own = msgspec.structs.replace(filters, after=None, before=None, project=None)
+        sessions = {record.session_id for record, _ in matching(records, own)}
+        if not (filters.method or filters.phase):
+            sessions |= {id for id, record in records.items() if passes(record, own)}
     if sessions is not None and not sessions:
         return None
     return Scope(kinds, tuple(sorted(sessions)) if sessions is not None else None)
@@ -235,7 +264,7 @@ def _hit(
         or (filters.phase and engagement.phase != filters.phase)
     ):
         return None
-    if record is not None and record.ghost and not filters.ghosts and entry.kind == "title":
+    if record is not None and record.ghost and not filters.ghosts:
         return None
     shown, where = snippet(entry, query, side)
     at = engagement.started if entry.kind == "engagement" and engagement else None
@@ -253,6 +282,7 @@ def _hit(
         snippet=shown,
         side=where,
         score=round(item.score, 6),
+        row=item.row,
         resumable=entry.session_id in present,
     )
 
@@ -268,9 +298,12 @@ def _engagement_of(entry: Entry, record: SessionRecord | None) -> Engagement | N
     return None
 
 
-def _ordered(found: list[Hit], where: In, query: Query) -> list[Hit]:
+def _ordered(found: list[Hit], where: In, query: Query, whole: set[int]) -> list[Hit]:
     """The best hit of each session; engagements that have every word before turns."""
     if where == "engagements":
+        if not any(hit.row in whole for hit in found):
+            return found
+        found = [hit for hit in found if hit.row in whole]
         unique = {
             (hit.session_id, hit.engagement.id if hit.engagement else ""): hit for hit in found
         }
@@ -295,7 +328,7 @@ def _ordered(found: list[Hit], where: In, query: Query) -> list[Hit]:
     return [*about, *(hit for hit in best.values() if hit not in about)]
 
 
-def _engagement_hit(record: SessionRecord, engagement: Engagement) -> Hit:
+def _engagement_hit(record: SessionRecord, engagement: Engagement, present: set[str]) -> Hit:
     return Hit(
         kind="engagement",
         session_id=record.session_id,
@@ -308,6 +341,7 @@ def _engagement_hit(record: SessionRecord, engagement: Engagement) -> Hit:
         model=record.model,
         engagement=engagement,
         snippet=Snippet(engagement.outcome),
+        resumable=record.session_id in present,
     )
 
 
@@ -336,7 +370,7 @@ def similar(
     ready: Callable[[Engine], int] | None = None,
 ) -> list[Hit]:
     """Turns of other sessions that are about the same as one."""
-    refresh(layout, library)
+    _fresh(layout, library)
     engine = Engine(layout.search_database, layout.search)
     if ready is not None:
         ready(engine)

@@ -59,7 +59,7 @@ def choose(layout: Layout, what: str, model: str = "") -> Choice:
         choice = Choice("onnx", str(_fastembed()))
     else:
         folder = Path(what).expanduser().resolve()
-        if not folder.is_dir():
+        if not what.strip() or not folder.is_dir():
             raise BadArgument(
                 f"'{what}' is no embedder: name a folder with an .onnx file and tokenizer.json, "
                 "an endpoint (http://…), fastembed or static."

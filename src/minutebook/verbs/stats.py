@@ -9,8 +9,11 @@ import msgspec
 from minutebook.archive.engagements import read_records
 from minutebook.archive.layout import Layout
 from minutebook.derive.times import instant
-from minutebook.index.query import Filters
-from minutebook.verbs.search import matching
+from minutebook.index.query import Query
+from minutebook.sources.library import Library
+from minutebook.verbs.search import matching, search
+
+_MOST = 100_000
 
 
 class Stats(msgspec.Struct, frozen=True):
@@ -25,14 +28,20 @@ class Stats(msgspec.Struct, frozen=True):
     """By date, oldest first; days without any are not among them."""
 
 
-def stats(layout: Layout, filters: Filters = Filters()) -> Stats:  # noqa: B008 - frozen
-    """What there is, of what passes the filters."""
+def stats(layout: Layout, library: Library, query: Query) -> Stats:
+    """What there is, of what passes the filters and has the words of a query."""
+    wanted: set[tuple[str, str]] | None = None
+    if not query.is_empty:
+        answer = search(layout, library, query, where="engagements", mode="lexical", limit=_MOST)
+        wanted = {(hit.session_id, hit.engagement.id) for hit in answer.hits if hit.engagement}
     sessions: set[str] = set()
     counts: dict[str, Counter[str]] = {
         name: Counter() for name in ("methods", "projects", "agents", "phases", "days")
     }
     total = decisions = 0
-    for record, engagement in matching(read_records(layout), filters):
+    for record, engagement in matching(read_records(layout), query.filters):
+        if wanted is not None and (record.session_id, engagement.id) not in wanted:
+            continue
         sessions.add(record.session_id)
         total += 1
         decisions += len(engagement.key_decisions)
