@@ -262,3 +262,10 @@ def test_a_gone_transcript_is_read_in_its_inscription(
     (empty / "projects").mkdir(parents=True)
     hit = hits(run, "passkey", "--root", empty, "--archive", archive, "--mode", "lexical")[0]
     assert not hit["resumable"] and Path(hit["document"]).is_file()
+
+
+def test_titles_are_found(run: Run, places: list[str]) -> None:
+    """CORP-13: a session's title is a surface, one a session."""
+    found = hits(run, "Migrate atlas to SQLite", *places, "--mode", "lexical")
+    assert found[0]["session_id"].startswith("a9fcfc80")
+    assert [hit["session_id"] for hit in found].count(found[0]["session_id"]) == 1
