@@ -12,7 +12,7 @@ from minutebook.errors import NotFound
 from minutebook.index import database as db
 from minutebook.index.entry import Entry
 from minutebook.index.lexical import Lexical, Side, TantivyQuery, Unreadable
-from minutebook.index.query import Query
+from minutebook.index.query import Filters, Query
 from minutebook.index.ranking import adjusted, fuse
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ class Engine:
         except Unreadable as error:
             raise db.Outdated(str(error)) from None
         self._matrices: dict[str, Vectors] = {}
+        self._kept: tuple[tuple[str, Filters, Scope], Sequence[int]] | None = None
 
     def search(
         self,
@@ -81,7 +82,8 @@ class Engine:
                 engine = embedder()
                 known = words.rows or self._lexical.search(query, 1).rows
                 least = _ALIKE if known else _CERTAIN
-                likes = self._likes(engine, query, side, within, depth)
+                allowed = self._allowed(connection, query, scope, within)
+                likes = self._likes(engine, query, side, allowed, depth)
                 if words.whole and mode == "hybrid":
                     least = _RELATED
                 named = set(words.rows)
@@ -165,7 +167,7 @@ class Engine:
         embedder: Embedder,
         query: Query,
         side: Side,
-        within: TantivyQuery | None,
+        allowed: Sequence[int] | None,
         depth: int,
     ) -> list[tuple[int, float]]:
         (vector,) = embedder.embed([query.text])
@@ -174,8 +176,23 @@ class Engine:
             if side == "both"
             else ("asked" if side == "asked" else "answered",)
         )
-        allowed = None if within is None else self._lexical.rows(within, _MOST_FILTERED)
         return self.vectors(embedder).search(vector, depth, sides, allowed)
+
+    def _allowed(
+        self,
+        connection: db.Connection,
+        query: Query,
+        scope: Scope,
+        within: TantivyQuery | None,
+    ) -> Sequence[int] | None:
+        """The rows that pass the filters; kept for the next query with the same ones."""
+        if within is None:
+            return None
+        state = f"{db.fact(connection, 'refreshed')} {db.fact(connection, 'count')}"
+        key = (state, query.filters, scope)
+        if self._kept is None or self._kept[0] != key:
+            self._kept = (key, self._lexical.rows(within, _MOST_FILTERED))
+        return self._kept[1]
 
     def vectors(self, embedder: Embedder) -> Vectors:
         """The vectors of one embedder."""
