@@ -59,7 +59,8 @@ def test_the_json_is_pinned(run: Run, places: list[str]) -> None:
 
 
 def test_filters_and_order(run: Run, places: list[str]) -> None:
-    """SRCH-02 … SRCH-11: each filter alone, all at once, newest first and stable."""
+    """SRCH-02, SRCH-03, SRCH-04, SRCH-05, SRCH-06, SRCH-07, SRCH-08, SRCH-11: each filter
+    alone, all at once, newest first and stable."""
     everything = hits(run, *places, "--limit", "100")
     days = [hit["at"] for hit in everything]
     assert days == sorted(days, reverse=True) and len(days) == 9
@@ -269,3 +270,14 @@ def test_titles_are_found(run: Run, places: list[str]) -> None:
     found = hits(run, "Migrate atlas to SQLite", *places, "--mode", "lexical")
     assert found[0]["session_id"].startswith("a9fcfc80")
     assert [hit["session_id"] for hit in found].count(found[0]["session_id"]) == 1
+
+
+def test_the_week_is_monday_to_sunday(run: Run, places: list[str]) -> None:
+    """SRCH-06, SRCH-07: today and this week in local time, seven whole days from a Monday."""
+    from minutebook.cli.filters import _this_week
+
+    start, end = (datetime.fromtimestamp(moment).astimezone() for moment in _this_week())
+    assert start.weekday() == 0 and (start.hour, start.minute) == (0, 0)
+    assert (end.date() - start.date()).days == 7
+    assert start <= datetime.now().astimezone() < end
+    assert run("search", "--today", *places).status == 0

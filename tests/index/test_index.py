@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
 
 from minutebook.archive.layout import Layout
-from minutebook.errors import Locked
+from minutebook.errors import BadArgument, Locked
 from minutebook.index import database as db
-from minutebook.index.embedders import StaticEmbedder
+from minutebook.index.embedders import EndpointEmbedder, StaticEmbedder
 from minutebook.index.engine import Engine
 from minutebook.index.entry import prepare
 from minutebook.index.lexical import Lexical
@@ -226,7 +229,7 @@ def test_snippets_are_centred_and_marked() -> None:
 
 
 def test_the_lexical_path_loads_no_vectors(examples: Path, tmp_path: Path) -> None:
-    """CORP-17: neither the embedder nor numpy nor the web stack nor any SDK is imported."""
+    """CORP-17, SRCH-13: neither the embedder nor numpy, the web stack or any SDK is imported."""
     code = (
         "import sys\n"
         "from minutebook.cli.main import main\n"
@@ -395,3 +398,57 @@ def test_marks_are_where_the_words_are(text: str, query: str, marked: list[str])
     """Whole words, in any form, with or without accents."""
     shown, _ = snippet(turn(text), parse_query(query))
     assert [shown.text[a:b] for a, b in shown.marks] == marked
+
+
+def test_many_entries_are_committed_in_chunks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CORP-14: a corpus of any size flows through in pieces; benchmarks/search.py has the
+    million, this has several chunks of it."""
+    monkeypatch.setattr("minutebook.index.update._FLOW", 50)
+    monkeypatch.setattr("minutebook.index.update._CHUNK", 120)
+    done = put(tmp_path, [turn(f"about apple {n}", session=f"s{n}") for n in range(1_000)])
+    assert done.added == 1_000
+    engine = Engine(tmp_path / "search.db", tmp_path)
+    assert engine.count() == 1_000
+    (hit,) = engine.search(parse_query('"apple 777"'), mode="lexical")
+    assert hit.entry.session_id == "s777"
+
+
+class _Embeddings(BaseHTTPRequestHandler):
+    """An endpoint whose vectors tell fruit from trees."""
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        data = [
+            {"index": n, "embedding": [1.0, 0.0] if "fruit" in text else [0.0, 1.0]}
+            for n, text in enumerate(body["input"])
+        ]
+        answer = json.dumps({"data": data[::-1], "model": body["model"]}).encode()
+        self.send_response(200)
+        self.send_header("content-length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+
+def test_an_endpoint_can_embed(build: Build) -> None:
+    """Any OpenAI-compatible /embeddings; a dead one is one clear sentence."""
+    server = HTTPServer(("127.0.0.1", 0), _Embeddings)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+        endpoint = EndpointEmbedder(url, "m")
+        engine = build("a text about fruit here", "a text about trees here")
+        assert endpoint.dimensions == 2 and engine.embed_missing(endpoint) == 0
+        hits = engine.search(parse_query("fruit text"), mode="semantic", embedder=lambda: endpoint)
+        assert hits[0].entry.session_id == "s0"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+    with pytest.raises(BadArgument, match="gives no embeddings"):
+        EndpointEmbedder("http://127.0.0.1:9", "m")
