@@ -631,3 +631,19 @@ def test_project_markers_are_documented() -> None:
     makefile = (PROJECT / "Makefile").read_text()
     assert "-m slow" in makefile
     assert "-m claude" in makefile
+
+
+def test_killed_before_the_indexes_are_written(
+    layout: Layout, examples: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Invariant 6: the ledger is written last, so a run killed just before it is repeated."""
+    transcripts = Library([examples]).transcripts
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("minutebook.verbs.inscribe.write_indexes", killed)
+        inscribe(layout, Roster(), transcripts, ended=True)
+    inscribe(layout, Roster(), transcripts, ended=True)
+    assert layout.index.exists() and layout.agent_index("claude").exists()

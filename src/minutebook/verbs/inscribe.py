@@ -310,7 +310,10 @@ def _entry(transcript: Transcript, result: _Done) -> Entry:
 
 
 def _index(layout: Layout, ledger: Ledger, new: list[RoundRow], *, changed: bool) -> None:
-    """The cross-session database, the ledger and the index files, in that order."""
+    """The cross-session database, the index files and the ledger, in that order.
+
+    The ledger comes last: with it, the next run has nothing to do.
+    """
     expected = sum(entry.rounds for entry in ledger.sessions.values())
     held = count_rows(layout.database)
     if held + len(new) != expected:
@@ -323,5 +326,5 @@ def _index(layout: Layout, ledger: Ledger, new: list[RoundRow], *, changed: bool
             put_rows(database, new)
             apply_tags(layout, database, {row.session_id for row in new})
     if changed or held + len(new) != expected:
-        save_ledger(layout, ledger)
         write_indexes(layout, ledger.sessions.values())
+        save_ledger(layout, ledger)

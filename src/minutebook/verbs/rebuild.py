@@ -64,8 +64,8 @@ def rebuild(layout: Layout) -> Rebuilt:
                 entry.size, entry.mtime = known.size, known.mtime
                 entry.head, entry.beside, entry.waiting = known.head, known.beside, known.waiting
         _write_sessions_database(layout, every)
-        save_ledger(layout, ledger)
         write_indexes(layout, ledger.sessions.values())
+        save_ledger(layout, ledger)
         return Rebuilt(sessions, len(every), restored, problems)
 
 
