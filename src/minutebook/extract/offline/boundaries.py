@@ -59,6 +59,8 @@ class Candidate:
 
 def weigh(rounds: Sequence[Activity], words: Vocabulary) -> list[Candidate]:
     """Every round but the first, with what speaks for and against a cut before it."""
+    if len(rounds) < SHORT:
+        return []
     return [
         Candidate(position, tuple(_evidence(rounds, words, position)))
         for position in range(1, len(rounds))
@@ -170,6 +172,6 @@ def choose(candidates: Sequence[Candidate], rounds: Sequence[Activity]) -> list[
     for candidate in sorted(candidates, key=lambda c: (-c.score, c.position)):
         if len(chosen) >= most or candidate.score < threshold:
             break
-        if length >= SHORT and all(abs(candidate.position - c.position) > 1 for c in chosen):
+        if all(abs(candidate.position - c.position) > 1 for c in chosen):
             chosen.append(candidate)
     return sorted(chosen, key=lambda c: c.position)

@@ -12,6 +12,7 @@ from minutebook.model.engagement import MOST_DECISIONS, Phase
 
 _OUTCOME_WORDS = 40
 _DECISION_WORDS = 30
+_DECISION_CHARS = 2_000  # of an answer: what was settled is said early
 _MARKUP = re.compile(
     r"\*\*|__|^#{1,6}[ \t]+|^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+|^[ \t]*\|.*\|[ \t]*$|^-{3,}$",
     re.MULTILINE,
@@ -88,7 +89,7 @@ def decisions_of(rounds: Sequence[Activity]) -> tuple[str, ...]:
     """Up to three sentences in which something was settled, the person's own words first."""
     found: dict[str, None] = {}
     said = [(round.prompt, _ASKED_FOR) for round in rounds]
-    said += [(plain(round.answer), _DECIDED) for round in reversed(rounds)]
+    said += [(plain(round.answer[:_DECISION_CHARS]), _DECIDED) for round in reversed(rounds)]
     for text, cue in said:
         for sentence in sentences(text)[:30]:
             length = len(sentence.split())

@@ -11,7 +11,7 @@ from minutebook.derive.activity import Activity
 
 _WORD = re.compile(r"[^\W\d_][\w]{2,39}")
 _ANSWER_CHARS = 1_200
-_MOST_WORDS = 80  # a round: the rest repeats or decorates
+_MOST_WORDS = 50  # a round: the rest repeats or decorates
 _PROMPT_WEIGHT = 2  # what was asked tells the subject better than how it was answered
 
 STOP_WORDS = frozenset(
