@@ -14,6 +14,7 @@ SOURCE = Path(minutebook.__file__).parent
 # Each room may import the rooms below it, and itself; rooms on one line never each other.
 FLOORS = (
     ("cli",),
+    ("web",),
     ("api", "corpus"),
     ("examples",),
     ("compose",),

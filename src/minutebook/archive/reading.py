@@ -63,23 +63,28 @@ def read_subagents(inscription: Inscription) -> Iterator[Subagent]:
     """The subagents inscribed beside a session."""
     folder = inscription.folder
     for path in sorted(folder.subagents.glob("*.md")):
-        lines = read_text(path).split("\n", 3)
-        found = parse_carrier(lines[2]) if len(lines) > 3 else None
-        if found is None or found[0] != "subagent":
-            raise Malformed(f"{path} is no inscription of a subagent any more")
-        try:
-            facts = msgspec.convert(found[1], _SubagentFacts)
-        except msgspec.ValidationError as error:
-            raise Malformed(f"{path}: {error}") from None
-        rounds = tuple(read_rounds("\n" + lines[3], MediaStore("..", _Recall(folder))))
-        yield Subagent(
-            id=facts.id,
-            call_id=facts.call_id,
-            kind=facts.kind,
-            description=facts.description,
-            helper=facts.helper,
-            rounds=rounds,
-        )
+        yield read_subagent(folder, path)
+
+
+def read_subagent(folder: SessionFolder, path: Path) -> Subagent:
+    """One subagent's inscription."""
+    lines = read_text(path).split("\n", 3)
+    found = parse_carrier(lines[2]) if len(lines) > 3 else None
+    if found is None or found[0] != "subagent":
+        raise Malformed(f"{path} is no inscription of a subagent any more")
+    try:
+        facts = msgspec.convert(found[1], _SubagentFacts)
+    except msgspec.ValidationError as error:
+        raise Malformed(f"{path}: {error}") from None
+    rounds = tuple(read_rounds("\n" + lines[3], MediaStore("..", _Recall(folder))))
+    return Subagent(
+        id=facts.id,
+        call_id=facts.call_id,
+        kind=facts.kind,
+        description=facts.description,
+        helper=facts.helper,
+        rounds=rounds,
+    )
 
 
 class _Recall:

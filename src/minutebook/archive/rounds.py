@@ -19,6 +19,8 @@ from minutebook.model import (
     Thinking,
     ToolCall,
     ToolResult,
+    Unknown,
+    Usage,
 )
 
 SCHEMA = 1
@@ -140,3 +142,62 @@ def row_of(session_id: str, round: Round, file: str) -> RoundRow:
         token_count=token_count(round)[0],
         round_file=file,
     )
+
+
+# -- reading them again
+
+
+class KeptRound(msgspec.Struct, frozen=True, kw_only=True):
+    """A round as its file tells it."""
+
+    round: int
+    started: str | None = None
+    ended: str | None = None
+    user: str | tuple[Block, ...] | None = None
+    agent: tuple[Block, ...] = ()
+    token_count: int = 0
+    usage: Usage = Usage()
+    model: str | None = None
+    duration_ms: int | None = None
+    cwd: str | None = None
+    branch: str | None = None
+    queued: bool = False
+
+    @property
+    def asked(self) -> tuple[Block, ...]:
+        """The blocks of the prompt; none where replies stand alone."""
+        return (Text(self.user),) if isinstance(self.user, str) else self.user or ()
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """All blocks; a block's place in this row is its address within the round."""
+        return (*self.asked, *self.agent)
+
+
+_decoder = msgspec.json.Decoder(KeptRound)
+
+
+def read_round(content: bytes) -> KeptRound:
+    """A round file's content; blocks of a kind this version does not know are kept as unknown."""
+    try:
+        return _decoder.decode(content)
+    except msgspec.ValidationError:
+        plain: Json = msgspec.json.decode(content, type=dict[str, Any])
+        user = plain.get("user")
+        plain["user"] = [_known(b) for b in user] if isinstance(user, list) else user
+        plain["agent"] = [_known(block) for block in plain.get("agent") or ()]
+        return msgspec.convert(plain, KeptRound)
+
+
+def _known(plain: Any) -> Any:
+    try:
+        msgspec.convert(plain, Block)
+        return plain
+    except msgspec.ValidationError:
+        kind = plain.get("type") if isinstance(plain, dict) else None
+        return msgspec.to_builtins(Unknown(str(kind), plain))
+
+
+def kept(session_id: str, round: Round, media: MediaStore) -> KeptRound:
+    """A round as its file would tell it, were it written."""
+    return read_round(round_file(session_id, round, media))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -57,6 +59,12 @@ _ASK_ABOVE = 1.0  # dollars
     show_default=True,
     help="Sessions with fewer messages of yours are ghosts: recorded, not extracted.",
 )
+@click.option(
+    "--progress",
+    type=click.Choice(("auto", "json")),
+    default="auto",
+    help="json: a line a step on standard error, for programs.",
+)
 @click.option("--explain", is_flag=True, help="Say why offline cuts and labels so; do nothing.")
 @json_option
 def command(
@@ -72,6 +80,7 @@ def command(
     dry_run: bool,
     explain: bool,
     yes: bool,
+    progress: str,
     **options: Any,
 ) -> None:
     """Find out what was worked on, decided and achieved, session by session.
@@ -102,7 +111,8 @@ def command(
         return
     if extractor == "auto" and engine.name == "offline" and (options["batch"] or max_cost or model):
         terminal.note("There is no key, so nobody is asked: this runs offline, for nothing.")
-    report = run_ingest(house, chosen, engine, confirm=_asking(yes), **_passed(options))
+    run = run_ingest if progress == "auto" else _run_telling
+    report = run(house, chosen, engine, confirm=_asking(yes), **_passed(options))
     if as_json:
         print_json(archive=house.layout.root, report=report)
     else:
@@ -154,6 +164,28 @@ def run_ingest(
         return ingest(
             *args, confirm=pause_and_confirm, reading=bars.read, asking=bars.asked, **options
         )
+
+
+def _run_telling(
+    house: House, transcripts: list[Transcript], extractor: Extractor, **options: Any
+) -> IngestReport:
+    """Ingest, and tell a program how far it is; ten times a second at most."""
+    total, done, told = sum(t.size for t in transcripts) or 1, 0, 0.0
+
+    def reading(bytes: int) -> None:
+        nonlocal done, told
+        done += bytes
+        if time.monotonic() - told >= 0.1:
+            told = time.monotonic()
+            line = {
+                "phase": "reading",
+                "share": round(done / total, 4),
+                "sessions": len(transcripts),
+            }
+            click.echo(json.dumps(line), err=True)
+
+    args = (house.layout, house.roster, transcripts, extractor)
+    return ingest(*args, reading=reading, **options)
 
 
 def _asking(yes: bool) -> Callable[[Forecast], bool]:

@@ -13,6 +13,7 @@ from minutebook.errors import MinutebookError
 
 # name → (one-line help, shown without importing the verb)
 VERBS = {
+    "serve": "See it all in your browser: timeline, decisions, transcripts, search.",
     "search": "Find when you worked on something, what you asked and what was answered.",
     "sessions": "List your sessions, newest first.",
     "show": "Read a session, or some rounds of it.",
@@ -33,7 +34,7 @@ VERBS = {
 }
 
 
-HIDDEN = frozenset({"welcome"})  # what `make run` calls
+HIDDEN = frozenset({"welcome", "refresh"})  # what `make run` and the viewer call
 
 
 class LazyGroup(click.Group):

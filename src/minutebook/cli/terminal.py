@@ -15,35 +15,16 @@ import unicodedata
 
 import click
 
-from minutebook.derive.plain import without_sequences
+from minutebook.derive.plain import clean as clean
+from minutebook.derive.plain import one_line as one_line
+from minutebook.derive.plain import one_line_kept as one_line_kept
+from minutebook.derive.wording import plural as plural
+from minutebook.derive.wording import size as size
 
-_CONTROLS = dict.fromkeys(
-    [
-        *(*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0)),  # C0 and C1, but tab and newline
-        *(*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F),  # text direction
-        *range(0xD800, 0xE000),  # lone surrogates cannot be printed at all
-    ]
-)
 _NOT_A_COLOR = re.compile(
     r"\x1b(?!\[[0-9;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 _READABLE = 100  # columns; longer lines of prose tire the eye
-_LINE_BREAKS = dict.fromkeys([0x0A, 0x85, 0x2028, 0x2029, 0x09], " ")
-
-
-def clean(text: str) -> str:
-    """Text that a terminal only shows."""
-    return without_sequences(text).replace("\r\n", "\n").translate(_CONTROLS)
-
-
-def one_line(text: str) -> str:
-    """Clean text on a single line."""
-    return " ".join(clean(text.translate(_LINE_BREAKS)).split())
-
-
-def one_line_kept(text: str) -> str:
-    """Clean text on a single line, its blanks left alone: for pieces of a line."""
-    return clean(text.translate(_LINE_BREAKS))
 
 
 def columns() -> int:
@@ -129,17 +110,3 @@ def note(text: str) -> None:
 def wants_color() -> bool:
     """On a terminal, unless ``NO_COLOR`` says otherwise."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-
-
-def size(count: int) -> str:
-    """Bytes as a person reads them."""
-    value = float(count)
-    for unit in ("B", "KB", "MB"):
-        if value < 1000:
-            return f"{value:.0f} {unit}" if unit == "B" or value >= 10 else f"{value:.1f} {unit}"
-        value /= 1000
-    return f"{value:.1f} GB"
-
-
-def plural(count: int, one: str, many: str | None = None) -> str:
-    return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -31,11 +31,12 @@ class Thinking(msgspec.Struct, frozen=True, omit_defaults=True, tag="thinking"):
 
 
 class Image(msgspec.Struct, frozen=True, omit_defaults=True, tag="image"):
-    """A picture, either inline (base64 `data`) or by `url`."""
+    """A picture: inline (base64 `data`), by `url`, or a `file` beside the rounds."""
 
     media_type: str = ""
     data: str = ""
     url: str | None = None
+    file: str | None = None
 
 
 class Document(msgspec.Struct, frozen=True, omit_defaults=True, tag="document"):
@@ -45,6 +46,7 @@ class Document(msgspec.Struct, frozen=True, omit_defaults=True, tag="document"):
     data: str = ""
     url: str | None = None
     title: str | None = None
+    file: str | None = None
 
 
 class Notice(msgspec.Struct, frozen=True, tag="notice"):

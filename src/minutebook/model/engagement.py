@@ -89,6 +89,8 @@ class SessionRecord(msgspec.Struct, frozen=True, kw_only=True):
     extractor: str | None = None
     extractor_model: str | None = None
     prompt_version: str | None = None
+    modelled: int = 0
+    """Rounds a model saw, where the session has grown since and rules described the rest."""
     usage: Usage | None = None
     cost_usd: float = 0.0
     failure: str | None = None

@@ -8,7 +8,7 @@ one goes on where it stopped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 
 import msgspec
@@ -26,9 +26,9 @@ from minutebook.derive.identity import Identity
 from minutebook.extract.corrections import corrected
 from minutebook.extract.extractor import Extraction, Extractor, Failed
 from minutebook.extract.material import Material, material_of
-from minutebook.extract.records import base_record, extracted_record
+from minutebook.extract.records import base_record, extracted_record, free_id
 from minutebook.model import Roster, Round, SessionInfo, Usage
-from minutebook.model.engagement import Origin, SessionRecord
+from minutebook.model.engagement import Engagement, Origin, SessionRecord
 from minutebook.model.session import GHOST_THRESHOLD
 from minutebook.sources.base import Transcript
 from minutebook.verbs.ask import Asked, ask_all
@@ -101,6 +101,8 @@ class _Reader:
         self._again, self._ghosts_below = again, ghosts_below
         self.corrections = read_corrections(layout)
         self.seen: dict[str, Seen] = {}
+        self.take: Callable[[Seen], None] | None = None
+        """Told of each session as soon as it is read."""
 
     def wants(self, transcript: Transcript) -> bool:
         return transcript.session_id in self._due
@@ -124,14 +126,36 @@ class _Reader:
         if self._extractor.destination is not None:
             return Seen(base, _light(material)), []
         try:
-            extraction = self._extractor.extract(material)
+            record = self._by_rules(base, material, known)
         except Failed as error:
             return Seen(base, failure=str(error)), []
-        record = self.completed(base, material, extraction)
         return Seen(record), [(*e.turn_range, e.id) for e in record.engagements]
 
     def hear(self, transcript: Transcript, seen: Seen) -> None:
         self.seen[transcript.session_id] = seen
+        if self.take is not None:
+            self.take(seen)
+
+    def _by_rules(
+        self, base: SessionRecord, material: Material, known: SessionRecord | None
+    ) -> SessionRecord:
+        """Rules on the spot; what a model said of the rounds it saw is kept."""
+        kept = seen_by_model(known) if known is not None and not self._again else ()
+        if known is None or not kept or base.rounds <= kept[-1].turn_range[1]:
+            return self.completed(base, material, self._extractor.extract(material))
+        last = kept[-1].turn_range[1]
+        rest = msgspec.structs.replace(material, rounds=material.rounds[last:])
+        record = self.completed(base, rest, self._extractor.extract(rest))
+        return msgspec.structs.replace(
+            record,
+            session_summary=known.session_summary,
+            engagements=(*kept, *_with_own_ids(record.engagements, {e.id for e in kept})),
+            extractor_model=known.extractor_model,
+            modelled=last,
+            usage=known.usage,
+            cost_usd=known.cost_usd,
+            corrected=tuple(dict.fromkeys((*known.corrected, *record.corrected))),
+        )
 
     def completed(
         self, base: SessionRecord, material: Material, extraction: Extraction
@@ -168,9 +192,10 @@ def ingest(
             if again or is_due(t, records.get(t.session_id), extractor, skip_existing, ghosts_below)
         }
         reader = _Reader(layout, records, due, extractor, again, ghosts_below)
-        inscribed = inscribe(layout, roster, transcripts, progress=reading, witness=reader)
         run = _Run(layout, records, reader)
-        pending = run.sort_out()
+        reader.take = run.sort_out
+        inscribed = inscribe(layout, roster, transcripts, progress=reading, witness=reader)
+        pending = run.pending
         forecast = _forecast(extractor, pending, batch)
         asked = Asked(total=len(pending))
         if pending and (confirm is None or confirm(forecast)):
@@ -257,21 +282,20 @@ class _Run:
         self._layout, self._records, self._reader = layout, records, reader
         self.changed: set[str] = set()
         self.failures: list[Failure] = []
+        self.pending: list[Material] = []
+        """What a model is to be asked about."""
         self.ghosts = self.ingested = 0
 
-    def sort_out(self) -> list[Material]:
-        """Record what needs no call; what is left are the sessions to ask about."""
-        pending = []
-        for seen in self._reader.seen.values():
-            if seen.failure is not None:
-                self._fail(seen.record, seen.failure)
-            elif seen.material is not None:
-                pending.append(seen.material)
-            else:
-                self.ghosts += seen.record.ghost
-                self.ingested += not (seen.record.ghost or seen.kept)
-                self._write(seen.record)
-        return pending
+    def sort_out(self, seen: Seen) -> None:
+        """Record what needs no call, at once: whoever looks sees the index grow."""
+        if seen.failure is not None:
+            self._fail(seen.record, seen.failure)
+        elif seen.material is not None:
+            self.pending.append(seen.material)
+        else:
+            self.ghosts += seen.record.ghost
+            self.ingested += not (seen.record.ghost or seen.kept)
+            self._write(seen.record)
 
     def tagged(self, inscribed: InscribeReport) -> set[str]:
         """Sessions that were inscribed with their engagements, because rules found them."""
@@ -301,6 +325,20 @@ class _Run:
         self.changed.add(record.session_id)
 
 
+def _with_own_ids(found: Sequence[Engagement], taken: set[str]) -> Iterator[Engagement]:
+    for engagement in found:
+        id = free_id(engagement.id, taken)
+        taken.add(id)
+        yield msgspec.structs.replace(engagement, id=id)
+
+
+def seen_by_model(record: SessionRecord) -> tuple[Engagement, ...]:
+    """The engagements a model found, where one was asked."""
+    if record.extractor != OFFLINE:
+        return record.engagements if record.extractor is not None else ()
+    return tuple(e for e in record.engagements if e.turn_range[1] <= record.modelled)
+
+
 def is_the_same(known: SessionRecord, now: SessionRecord, extractor: Extractor) -> bool:
     """Only the file was touched or moved: nothing an extractor sees has changed.
 
@@ -313,7 +351,7 @@ def is_the_same(known: SessionRecord, now: SessionRecord, extractor: Extractor) 
 
 _EXTRACTED = (
     *("session_summary", "engagements", "extractor", "extractor_model", "prompt_version"),
-    *("usage", "cost_usd", "agent_name_guess", "corrected"),
+    *("usage", "cost_usd", "agent_name_guess", "corrected", "modelled"),
 )
 
 

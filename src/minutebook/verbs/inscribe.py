@@ -217,7 +217,7 @@ def _inscribe_one(
             return _Done(problem=f"another transcript of this id is inscribed: {entry.source}")
         beside = SOURCES[transcript.source].beside(transcript.path)
         if witness is None:
-            reading, behind = _reading(layout, transcript, entry)
+            reading, behind = reading_on(layout, transcript, entry)
         else:
             reading, behind = open_transcript(transcript), 0
         rounds = list(reading.rounds())
@@ -249,7 +249,7 @@ def _inscribe_one(
     return _Done(problem=problem, seen=seen)
 
 
-def _reading(layout: Layout, transcript: Transcript, entry: Entry | None) -> tuple[Reading, int]:
+def reading_on(layout: Layout, transcript: Transcript, entry: Entry | None) -> tuple[Reading, int]:
     """A reading that goes on where the last one ended (behind so many rounds), or a full one."""
     if entry is not None and entry.source == str(transcript.path):
         blob = checkpoint_of(layout, entry)

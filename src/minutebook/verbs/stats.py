@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 import msgspec
 
@@ -10,6 +11,7 @@ from minutebook.archive.engagements import read_records
 from minutebook.archive.layout import Layout
 from minutebook.derive.times import instant
 from minutebook.index.query import Query
+from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.sources.library import Library
 from minutebook.verbs.search import matching, search
 
@@ -34,14 +36,21 @@ def stats(layout: Layout, library: Library, query: Query) -> Stats:
     if not query.is_empty:
         answer = search(layout, library, query, where="engagements", mode="lexical", limit=_MOST)
         wanted = {(hit.session_id, hit.engagement.id) for hit in answer.hits if hit.engagement}
+    return tally(
+        (record, engagement)
+        for record, engagement in matching(read_records(layout), query.filters)
+        if wanted is None or (record.session_id, engagement.id) in wanted
+    )
+
+
+def tally(pairs: Iterable[tuple[SessionRecord, Engagement]]) -> Stats:
+    """Every front end's numbers: of these engagements."""
     sessions: set[str] = set()
     counts: dict[str, Counter[str]] = {
         name: Counter() for name in ("methods", "projects", "agents", "phases", "days")
     }
     total = decisions = 0
-    for record, engagement in matching(read_records(layout), query.filters):
-        if wanted is not None and (record.session_id, engagement.id) not in wanted:
-            continue
+    for record, engagement in pairs:
         sessions.add(record.session_id)
         total += 1
         decisions += len(engagement.key_decisions)

@@ -1,0 +1,62 @@
+"""``minutebook serve``."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from minutebook.cli import terminal
+from minutebook.cli.options import house_options
+from minutebook.compose import open_house
+from minutebook.config import settings
+from minutebook.errors import BadArgument
+
+
+@click.command("serve")
+@house_options
+@click.option("--port", type=click.IntRange(1, 65535), default=18820, show_default=True)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Beyond it: needs --token.")
+@click.option("--token", metavar="WORD", help="Whoever looks has to know it [MINUTEBOOK_TOKEN].")
+@click.option("--open", "open_browser", is_flag=True, help="Open the page in your browser.")
+@click.option("--watch", is_flag=True, help="Take the minutes again, offline, when sessions grow.")
+@click.option(
+    "--no-ingest", is_flag=True, help="Only show what is there: take no minutes at start."
+)
+def command(
+    roots: tuple[str, ...],
+    archive: str | None,
+    port: int,
+    host: str,
+    token: str | None,
+    open_browser: bool,
+    watch: bool,
+    no_ingest: bool,
+) -> None:
+    """See what was worked on: timeline, decisions, transcripts, search, in your browser.
+
+    Serves on this machine only. Minutes of what is new are taken first, offline, in the
+    background; the page fills while that goes on.
+    """
+    if watch and no_ingest:
+        raise BadArgument("--watch takes minutes, --no-ingest does not: choose one.")
+    import webbrowser
+
+    from minutebook.web.app import Viewer, create_app
+    from minutebook.web.server import bound, serve
+
+    chosen = settings(roots, archive)
+    house = open_house(chosen)
+    token = token or os.environ.get("MINUTEBOOK_TOKEN") or None
+    listening = bound(host, port, token)
+    shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{port}/" + (f"?token={token}" if token else "")
+
+    def ready() -> None:
+        terminal.say(f"minutebook is at {address}   (Ctrl-C ends it)")
+        if open_browser:
+            webbrowser.open(address)
+
+    viewer = Viewer(house.layout, chosen.roots, take=not no_ingest, watch=watch)
+    app = create_app(viewer, port=port, host=shown if host == shown else host, token=token)
+    serve(app, viewer.hub, listening, ready)

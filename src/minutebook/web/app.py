@@ -1,0 +1,280 @@
+"""The application: addresses, and who answers them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from minutebook.archive.layout import Layout
+from minutebook.archive.store import make_folder
+from minutebook.errors import BadArgument, MinutebookError, NotFound
+from minutebook.verbs.find import parse_address
+from minutebook.web import api, session
+from minutebook.web.board import board_page
+from minutebook.web.decisions import decisions_page
+from minutebook.web.desk import Desk
+from minutebook.web.finding import search_page
+from minutebook.web.live import Hub, watch_archive, watch_sources
+from minutebook.web.pages import render
+from minutebook.web.security import Guard
+from minutebook.web.taking import Taker
+
+STATIC = Path(__file__).parent / "static"
+Answer = Callable[..., Response]
+
+
+class Viewer:
+    """The desk, those who look, and what goes on behind."""
+
+    def __init__(
+        self, layout: Layout, places: tuple[Path, ...], *, take: bool = True, watch: bool = False
+    ) -> None:
+        self.desk = Desk(layout, places)
+        self.hub = Hub()
+        self.taker = Taker(layout, places, self.hub, self._taken)
+        self._take, self._watch = take, watch
+        self._stop = asyncio.Event()
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def routes(self) -> list[Route | Mount]:
+        at = "/session/{id}"
+        agent = f"{at}/agents/{{agent}}"
+        block = "/{round:int}/{block:int}"
+        found: list[Route | Mount] = [
+            Route("/", self._page(self._board)),
+            Route("/decisions", self._page(decisions_page)),
+            Route("/search", self._page(search_page)),
+            Route("/events", self._events),
+            Route("/favicon.ico", _favicon),
+            Route(at, self._page(_by_id(session.session_page))),
+            Route(f"{at}/media/{{name}}", self._page(_picture)),
+            Route(f"{at}/markdown", self._page(_markdown)),
+            Route(agent, self._page(_agent_page)),
+        ]
+        for base in (at, agent):
+            found += [
+                Route(f"{base}/parts/{{part:int}}", self._page(_scroll(session.part_fragment))),
+                Route(f"{base}/blocks{block}", self._page(_scroll(session.block_fragment))),
+                Route(f"{base}/raw{block}", self._page(_scroll(session.raw_block))),
+            ]
+        return [*found, *self._api(), Mount("/static", StaticFiles(directory=STATIC))]
+
+    def _api(self) -> list[Route | Mount]:
+        base, one = "/api/v1", "/api/v1/sessions/{id}"
+        plain: dict[str, Answer] = {
+            f"{base}/stats": api.stats,
+            f"{base}/engagements": api.engagements,
+            f"{base}/sessions": api.sessions,
+            f"{base}/search": api.search,
+            f"{base}/decisions": api.decisions,
+            f"{base}/timeline": api.timeline_data,
+        }
+        named: dict[str, Answer] = {
+            f"{one}/rounds": api.rounds,
+            f"{one}/find": api.find,
+            f"{one}/rounds/{{round:int}}/secrets/{{digest}}": api.secret,
+        }
+        return [
+            *(Route(path, self._json(answer)) for path, answer in plain.items()),
+            *(Route(path, self._json(_by_id(answer))) for path, answer in named.items()),
+            Route(one, self._json(_id_only(api.session))),
+            Route(f"{one}/outline", self._json(_id_only(api.outline))),
+            Route(f"{base}/status", self._status),
+            Route(f"{base}/ingest", self._ingest, methods=["POST"]),
+        ]
+
+    # -- answering
+
+    def _board(self, desk: Desk, request: Request) -> Response:
+        return board_page(desk, request, self.hub.progress)
+
+    def _page(self, answer: Answer) -> Callable[[Request], Any]:
+        async def endpoint(request: Request) -> Response:
+            try:
+                return await run_in_threadpool(answer, self.desk, request)
+            except MinutebookError as error:
+                return _sorry(error)
+
+        return endpoint
+
+    def _json(self, answer: Answer) -> Callable[[Request], Any]:
+        async def endpoint(request: Request) -> Response:
+            try:
+                return await run_in_threadpool(answer, self.desk, request)
+            except MinutebookError as error:
+                return api.answer(404 if isinstance(error, NotFound) else 400, problem=str(error))
+
+        return endpoint
+
+    async def _status(self, _request: Request) -> Response:
+        def state() -> Response:
+            return api.answer(
+                program="minutebook",
+                archive=str(self.desk.layout.root),
+                sessions=len(self.desk.records()),
+                indexed=self.desk.is_indexed,
+                progress=self.hub.progress,
+            )
+
+        return await run_in_threadpool(state)
+
+    async def _ingest(self, _request: Request) -> Response:
+        return api.answer(202, started=self.taker.start())
+
+    async def _events(self, _request: Request) -> Response:
+        return StreamingResponse(self.hub.listen(), media_type="text/event-stream")
+
+    # -- living
+
+    @asynccontextmanager
+    async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
+        self.hub.start()
+        with suppress(OSError):  # an archive that cannot be written can still be read
+            make_folder(self.desk.layout.sessions)
+        self._spawn(watch_archive(self.desk.layout, self._minutes_changed, self._stop))
+        self._spawn(self._watch_sources())
+        if self._take:
+            self._spawn(self._take_if_new())
+        try:
+            yield
+        finally:
+            self._stop.set()
+            self.hub.close()
+            await self.taker.stop()
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _spawn(self, work: Any) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _take_if_new(self) -> None:
+        """Take the minutes of what is new; where nothing is, only look after the index."""
+        if await run_in_threadpool(self._has_news):
+            self.taker.start()
+        else:
+            await run_in_threadpool(self.desk.refresh_index)
+
+    def _has_news(self) -> bool:
+        records = self.desk.records()
+        for transcript in self.desk.library().transcripts:
+            record = records.get(transcript.session_id)
+            origin = record.origin if record is not None else None
+            if origin is None or (origin.size, origin.mtime) != (transcript.size, transcript.mtime):
+                return True
+        return False
+
+    async def _watch_sources(self) -> None:
+        places = await run_in_threadpool(_watched, self.desk)
+        await watch_sources(places, self._sources_changed, self._stop)
+
+    def _minutes_changed(self, _paths: set[Path]) -> None:
+        self.hub.publish("minutes")
+
+    def _sources_changed(self, paths: set[Path]) -> None:
+        self.desk.forget_directories()
+        # A subagent's file lies in a folder that is called after its session.
+        names = {name for path in paths for name in (path.stem, *path.parts[-3:-1])}
+        self.hub.publish("sessions", ids=sorted(names)[:50])
+        if self._watch:
+            self.taker.start()
+        else:
+            self._spawn(run_in_threadpool(self._look))
+
+    def _look(self) -> None:
+        """Find out what the new sessions are, and make them searchable."""
+        if self.desk.look_into_new():
+            self.hub.publish("minutes")
+        if not self.taker.is_running:
+            self.desk.refresh_index()
+
+    def _taken(self) -> None:
+        self.desk.forget_directories()
+        self.desk.stale = False
+        self.hub.publish("minutes")
+
+
+def _watched(desk: Desk) -> list[Path]:
+    """The folders transcripts are in."""
+    from minutebook.sources.registry import SOURCES
+
+    places = desk.places or tuple(source.default_root() for source in SOURCES.values())
+    inner = [place / "projects" if (place / "projects").is_dir() else place for place in places]
+    return [place for place in inner if place.exists()]
+
+
+def _by_id(answer: Answer) -> Answer:
+    def found(desk: Desk, request: Request) -> Response:
+        return answer(desk, request, request.path_params["id"])
+
+    return found
+
+
+def _id_only(answer: Answer) -> Answer:
+    return lambda desk, request: answer(desk, request.path_params["id"])
+
+
+def _scroll(answer: Answer) -> Answer:
+    def found(desk: Desk, request: Request) -> Response:
+        return answer(desk, request, request.path_params["id"], request.path_params.get("agent"))
+
+    return found
+
+
+def _agent_page(desk: Desk, request: Request) -> Response:
+    return session.agent_page(
+        desk, request, request.path_params["id"], request.path_params["agent"]
+    )
+
+
+def _picture(desk: Desk, request: Request) -> Response:
+    return session.picture(desk, request.path_params["id"], request.path_params["name"])
+
+
+def _markdown(desk: Desk, request: Request) -> Response:
+    asked = request.query_params.get("rounds")
+    rounds = parse_address(f"x#{asked}")[1] if asked else None
+    if asked and rounds is None:
+        raise BadArgument("rounds is a round or a range of them, like 3 or 3-17.")
+    return PlainTextResponse(session.markdown(desk, request.path_params["id"], rounds))
+
+
+def _sorry(error: MinutebookError) -> Response:
+    status = 404 if isinstance(error, NotFound) else 400
+    return render("sorry.html", status, words=str(error), page="sorry", title="Not here")
+
+
+async def _favicon(_request: Request) -> Response:
+    return Response((STATIC / "icon.svg").read_bytes(), media_type="image/svg+xml")
+
+
+async def _not_found(_request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 404
+    words = "There is no such page."
+    return render("sorry.html", status, words=words, page="sorry", title="Not here")
+
+
+def create_app(
+    viewer: Viewer, *, port: int, host: str | None = None, token: str | None = None
+) -> Starlette:
+    return Starlette(
+        routes=viewer.routes(),
+        middleware=[Middleware(partial(Guard, port=port, host=host, token=token))],
+        exception_handlers={404: _not_found, 405: _not_found},
+        lifespan=viewer.lifespan,
+    )

@@ -1,0 +1,100 @@
+"""The time axis: ranges, steps between ticks, and what a zoom in or out shows."""
+
+from __future__ import annotations
+
+import calendar
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+import msgspec
+
+HOUR, DAY = 3600, 86400
+ZOOMS = {"hour": HOUR, "day": DAY, "week": 7 * DAY, "month": 31 * DAY, "year": 366 * DAY}
+_STEPS = (300, 900, HOUR, 3 * HOUR, 6 * HOUR, DAY, 2 * DAY, 7 * DAY)
+_MOST_TICKS = 12
+SHORTEST, LONGEST = HOUR, 20 * 366 * DAY
+
+
+class Range(msgspec.Struct, frozen=True):
+    """From a moment up to another, in seconds since the epoch."""
+
+    start: int
+    end: int
+
+    @property
+    def length(self) -> int:
+        return self.end - self.start
+
+    def share(self, moment: float) -> float:
+        """Where a moment is, in percent of the range."""
+        return 100 * (moment - self.start) / self.length
+
+
+class Tick(msgspec.Struct, frozen=True):
+    at: float
+    """Percent of the range."""
+    label: str
+
+
+def whole_days(first: int, last: int) -> Range:
+    """The days from one moment to another, with at least an hour between."""
+    start = datetime.fromtimestamp(first).replace(hour=0, minute=0, second=0, microsecond=0)
+    end = datetime.fromtimestamp(last).replace(hour=0, minute=0, second=0, microsecond=0)
+    return Range(int(start.timestamp()), int((end + timedelta(days=1)).timestamp()))
+
+
+def zoomed(shown: Range, factor: float) -> Range:
+    """The same middle, so many times as long."""
+    middle = (shown.start + shown.end) / 2
+    half = min(max(shown.length * factor, SHORTEST), LONGEST) / 2
+    return Range(int(max(0, middle - half)), int(middle + half))
+
+
+def moved(shown: Range, share: float) -> Range:
+    step = int(shown.length * share)
+    return Range(max(0, shown.start + step), max(SHORTEST, shown.end + step))
+
+
+def recent(end: int, zoom: str) -> Range:
+    """The last hour, day, week, month or year before a moment."""
+    return Range(max(0, end - ZOOMS[zoom]), end)
+
+
+def ticks(shown: Range) -> list[Tick]:
+    """A dozen marks at most, at round moments of local time."""
+    if shown.length > _MOST_TICKS * 7 * DAY:
+        return list(_months(shown))
+    step = next(step for step in _STEPS if shown.length / step <= _MOST_TICKS)
+    return list(_regular(shown, step))
+
+
+def _regular(shown: Range, step: int) -> Iterator[Tick]:
+    moment = datetime.fromtimestamp(shown.start).replace(hour=0, minute=0, second=0, microsecond=0)
+    if step == 7 * DAY:
+        moment -= timedelta(days=moment.weekday())
+    month = None
+    while (at := moment.timestamp()) < shown.end:
+        if at >= shown.start:
+            if step >= DAY:
+                label = f"{moment.day} {moment:%b}" if moment.month != month else str(moment.day)
+                month = moment.month
+            elif moment.hour == moment.minute == 0:
+                label = f"{moment:%a} {moment.day}"
+            else:
+                label = f"{moment:%H:%M}"
+            yield Tick(shown.share(at), label)
+        moment += timedelta(seconds=step)
+
+
+def _months(shown: Range) -> Iterator[Tick]:
+    months = shown.length / (30 * DAY)
+    every = next((n for n in (1, 2, 3, 6, 12) if months / n <= _MOST_TICKS), 24)
+    moment = datetime.fromtimestamp(shown.start)
+    year, month = moment.year, 1
+    while (at := datetime(year, month, 1).timestamp()) < shown.end:
+        if at >= shown.start:
+            label = str(year) if month == 1 else calendar.month_abbr[month]
+            yield Tick(shown.share(at), label)
+        month += every
+        if month > 12:
+            year, month = year + (month - 1) // 12, (month - 1) % 12 + 1

@@ -1,0 +1,244 @@
+"""The home page: timeline, summary, list (VIEW-04, VIEW-05, VIEW-07)."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from minutebook.derive.plain import one_line
+from minutebook.derive.times import instant
+from minutebook.index.entry import seconds
+from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.verbs.stats import Stats, tally
+from minutebook.web import axis
+from minutebook.web.axis import Range
+from minutebook.web.desk import Desk
+from minutebook.web.pages import name_of, render, session_url, wants_fragment
+from minutebook.web.selection import GROUPS, Pair, Selection, chosen, chosen_sessions, selection
+from minutebook.web.signs import day_heading, project_name
+from minutebook.web.timeline import Column, Work, timeline
+
+PAGE = 50
+_LATELY = 400  # engagements; with more, the home page opens on the newest month
+
+
+class Row(msgspec.Struct, frozen=True):
+    """A line of the list."""
+
+    record: SessionRecord
+    href: str
+    at: str | None
+    engagement: Engagement | None = None
+    engagements: list[Engagement] = []
+
+
+class Day(msgspec.Struct, frozen=True):
+    name: str
+    rows: list[Row]
+
+
+class Board(msgspec.Struct, frozen=True):
+    """Everything the home page shows for a selection."""
+
+    selection: Selection
+    pairs: list[Pair]
+    works: list[Work]
+    rows: list[Row]
+    stats: Stats
+    ghosts: int
+
+
+def board_of(desk: Desk, chosen_by: Selection) -> Board:
+    records = desk.all_records() if chosen_by.view == "sessions" else desk.records()
+    pairs = chosen(records, chosen_by)
+    if chosen_by.view == "sessions":
+        sessions = list(chosen_sessions(records, chosen_by, pairs))
+        works = [_session_work(record, found) for record, found in sessions]
+        rows = [_session_row(record, found) for record, found in sessions]
+    else:
+        works = [_work(*pair) for pair in pairs]
+        rows = [_row(*pair) for pair in pairs]
+    ghosts = sum(record.ghost for record in records.values())
+    return Board(chosen_by, pairs, works, rows, tally(pairs), ghosts)
+
+
+def board_page(desk: Desk, request: Request, progress: dict[str, Any] | None) -> Response:
+    """The page, or the part of it that changes with the selection."""
+    asked = selection(request.query_params)
+    start = _number(request.query_params.get("start"))
+    board = board_of(desk, asked)
+    if request.headers.get("x-fragment") == "rows":
+        return render("rows.html", board=board, **_listed(board, start))
+    everything = asked if not asked.narrows else Selection(view=asked.view, group=asked.group)
+    whole = board if everything is asked else board_of(desk, everything)
+    shown = shown_range(board, whole.works)
+    drawn = timeline(board.works, shown, asked.group)
+    template = "board_inner.html" if wants_fragment(request.headers) else "board.html"
+    return render(
+        template,
+        board=board,
+        selection=asked,
+        timeline=drawn,
+        shown=shown,
+        range_words=_range_words(shown),
+        map=_map(whole.works),
+        zooms=_zooms(asked, shown, whole.works),
+        groups=GROUPS,
+        counts=_counts(whole.pairs),
+        projects=_names(whole.pairs, lambda r, e: project_name(r.cwd or e.project)),
+        agents=_names(whole.pairs, lambda r, _: r.agent_name or ""),
+        total=len(whole.rows),
+        progress=progress,
+        transcripts=len(desk.library().transcripts) if not whole.rows else 0,
+        archive=str(desk.layout.root),
+        page="board",
+        title="Minutes",
+        **_listed(board, start),
+    )
+
+
+def _listed(board: Board, start: int) -> dict[str, Any]:
+    """A page of the list, by day; and where the next begins."""
+    now = datetime.now().astimezone()
+    days: list[Day] = []
+    for row in board.rows[start : start + PAGE]:
+        name = day_heading(instant(row.at), now)
+        if not days or days[-1].name != name:
+            days.append(Day(name, []))
+        days[-1].rows.append(row)
+    following = start + PAGE if start + PAGE < len(board.rows) else None
+    return {"days": days, "next": following, "start": start}
+
+
+def _work(record: SessionRecord, engagement: Engagement) -> Work:
+    start = seconds(engagement.started or record.started)
+    return Work(
+        start=start,
+        end=max(start, seconds(engagement.ended or engagement.started or record.ended)),
+        method=engagement.method,
+        topic=one_line(engagement.topic),
+        href=session_url(record.session_id, engagement.turn_range[0], e=engagement.id),
+        groups={
+            "project": project_name(record.cwd or engagement.project) or "no project",
+            "method": engagement.method,
+            "agent": record.agent_name or "unnamed",
+        },
+    )
+
+
+def _session_work(record: SessionRecord, found: Sequence[Engagement]) -> Work:
+    start = seconds(record.started)
+    method = Counter(e.method for e in found).most_common(1)
+    return Work(
+        start=start,
+        end=max(start, seconds(record.ended)),
+        method=method[0][0] if method else "",
+        topic=name_of(record),
+        href=session_url(record.session_id),
+        groups={
+            "project": project_name(record.cwd) or "no project",
+            "method": method[0][0] if method else "not labelled",
+            "agent": record.agent_name or "unnamed",
+        },
+    )
+
+
+def _row(record: SessionRecord, engagement: Engagement) -> Row:
+    href = session_url(record.session_id, engagement.turn_range[0], e=engagement.id)
+    return Row(record, href, engagement.started or record.started, engagement)
+
+
+def _session_row(record: SessionRecord, found: list[Engagement]) -> Row:
+    href = session_url(record.session_id)
+    return Row(record, href, record.ended or record.started, engagements=found)
+
+
+# -- ranges
+
+
+def shown_range(board: Board, everything: Sequence[Work]) -> Range:
+    """The range a selection asks for; without one, all days there are, or the newest month."""
+    asked = board.selection
+    dated = [work for work in everything if work.start]
+    now = int(time.time())
+    first = min((work.start for work in dated), default=now - axis.DAY)
+    last = max((work.end for work in dated), default=now)
+    if len(dated) > _LATELY:
+        first = max(first, last - axis.ZOOMS["month"])
+    days = axis.whole_days(first, last)
+    start = asked.after if asked.after is not None else days.start
+    end = asked.before if asked.before is not None else days.end
+    return Range(start, end) if start < end else Range(start, start + axis.HOUR)
+
+
+def _zooms(asked: Selection, shown: Range, works: Sequence[Work]) -> dict[str, str]:
+    """Links to other ranges."""
+
+    def link(to: Range) -> str:
+        return asked.query(after=to.start, before=to.end)
+
+    newest = max((work.end for work in works), default=int(time.time()))
+    end = axis.whole_days(newest, newest).end
+    found = {name: link(axis.recent(end, name)) for name in ("day", "week", "month", "year")}
+    return {
+        **found,
+        "all": asked.query(after=None, before=None),
+        "in": link(axis.zoomed(shown, 0.5)),
+        "out": link(axis.zoomed(shown, 2)),
+        "earlier": link(axis.moved(shown, -0.5)),
+        "later": link(axis.moved(shown, 0.5)),
+    }
+
+
+def _range_words(shown: Range) -> str:
+    first, last = datetime.fromtimestamp(shown.start), datetime.fromtimestamp(shown.end - 1)
+    if first.date() == last.date():
+        whole = shown.length >= axis.DAY - axis.HOUR
+        clock = "" if whole else f", {first:%H:%M}–{datetime.fromtimestamp(shown.end):%H:%M}"
+        return f"{first:%a} {first.day} {first:%b %Y}{clock}"
+    if first.year == last.year:
+        return f"{first.day} {first:%b} – {last.day} {last:%b %Y}"
+    return f"{first.day} {first:%b %Y} – {last.day} {last:%b %Y}"
+
+
+def _map(works: Sequence[Work]) -> dict[str, Any] | None:
+    """All time in one small row, to brush a range on."""
+    dated = [work for work in works if work.start]
+    if not dated:
+        return None
+    everything = axis.whole_days(min(w.start for w in dated), max(w.end for w in dated))
+    counts: Counter[int] = Counter()
+    bins = 90
+    length = -(-everything.length // bins)
+    for work in dated:
+        counts[(work.start - everything.start) // length] += 1
+    most = max(counts.values())
+    columns = [
+        Column(100 * at / bins, 85 / bins, count, 0, 0, [])
+        for at, count in sorted(counts.items())
+        if 0 <= at < bins
+    ]
+    heights = [max(8.0, 100 * (column.count / most) ** 0.5) for column in columns]
+    return {"range": everything, "columns": list(zip(columns, heights, strict=True))}
+
+
+def _counts(pairs: Iterable[Pair]) -> Counter[str]:
+    return Counter(engagement.method for _, engagement in pairs)
+
+
+def _names(pairs: Iterable[Pair], name: Any) -> list[str]:
+    """Names to choose from, the most frequent first."""
+    counts: Counter[str] = Counter(name(*pair) for pair in pairs)
+    counts.pop("", None)
+    return [one_line(text) for text, _ in counts.most_common(200)]
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 9 else 0

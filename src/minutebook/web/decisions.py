@@ -1,0 +1,81 @@
+"""The decisions page: every key decision, newest first (the minute book proper)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from minutebook.derive.times import instant
+from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.web.board import PAGE
+from minutebook.web.desk import Desk
+from minutebook.web.pages import render, session_url, wants_fragment
+from minutebook.web.selection import Selection, chosen, selection
+from minutebook.web.signs import day_heading, project_name
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """One decision, and the engagement it was made in."""
+
+    text: str
+    at: str | None
+    record: SessionRecord
+    engagement: Engagement
+    href: str
+
+
+class DecisionDay(msgspec.Struct, frozen=True):
+    name: str
+    decisions: list[Decision]
+
+
+def decisions_of(desk: Desk, asked: Selection, words: str = "") -> list[Decision]:
+    """Decisions of a selection that have all these words somewhere about them."""
+    wanted = words.casefold().split()
+    found = []
+    for record, engagement in chosen(desk.records(), asked):
+        href = session_url(record.session_id, engagement.turn_range[0], e=engagement.id)
+        around = f"{engagement.topic} {record.agent_name or ''} {record.project or ''}"
+        for text in engagement.key_decisions:
+            where = f"{text} {around}".casefold()
+            if all(word in where for word in wanted):
+                at = engagement.ended or engagement.started or record.started
+                found.append(Decision(text, at, record, engagement, href))
+    return found
+
+
+def decisions_page(desk: Desk, request: Request) -> Response:
+    asked = selection(request.query_params)
+    words = request.query_params.get("q", "")[:200]
+    found = decisions_of(desk, asked, words)
+    everything = found if not (asked.narrows or words) else decisions_of(desk, Selection())
+    text = request.query_params.get("start", "")
+    start = int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
+    now = datetime.now().astimezone()
+    days: list[DecisionDay] = []
+    for decision in found[start : start + 2 * PAGE]:
+        name = day_heading(instant(decision.engagement.started or decision.record.started), now)
+        if not days or days[-1].name != name:
+            days.append(DecisionDay(name, []))
+        days[-1].decisions.append(decision)
+    if request.headers.get("x-fragment") == "rows":
+        template = "decision_rows.html"
+    else:
+        template = "decisions_inner.html" if wants_fragment(request.headers) else "decisions.html"
+    return render(
+        template,
+        selection=asked,
+        words=words,
+        days=days,
+        count=len(found),
+        total=len(everything),
+        projects=sorted(
+            {project_name(d.record.cwd or d.engagement.project) for d in everything} - {""}
+        ),
+        next=start + 2 * PAGE if start + 2 * PAGE < len(found) else None,
+        page="decisions",
+        title="Decisions",
+    )

@@ -1,0 +1,105 @@
+"""What happens while somebody is looking: changes on disk, and progress, as server-sent events.
+
+The kernel tells of changes (inotify and its kin), so an idle server reads nothing at all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+from minutebook.archive.layout import Layout
+from minutebook.archive.roster import FILE_NAME
+
+QUIET_MS, AT_MOST_MS = 300, 2_000
+_PULSE = 25.0  # seconds; proxies and laptops forget connections that say nothing
+
+
+class Hub:
+    """Everybody who is looking."""
+
+    def __init__(self) -> None:
+        self._waiting: set[asyncio.Queue[str | None]] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.progress: dict[str, Any] | None = None
+        """Where an ingest is, while one is running."""
+
+    def start(self) -> None:
+        self._loop = asyncio.get_running_loop()
+
+    def publish(self, event: str, **data: Any) -> None:
+        """Tell everybody; may be called from any thread."""
+        if event == "progress":
+            self.progress = data if not data.get("done") else None
+        message = f"event: {event}\ndata: {json.dumps(data)}\n\n"
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._put, message)
+
+    def close(self) -> None:
+        """Let everybody go: the server is about to stop."""
+        self._put(None)
+
+    def _put(self, message: str | None) -> None:
+        for queue in self._waiting:
+            queue.put_nowait(message)
+
+    async def listen(self) -> AsyncIterator[str]:
+        queue: asyncio.Queue[str | None] = asyncio.Queue()
+        self._waiting.add(queue)
+        try:
+            yield "retry: 1000\n\n"
+            if self.progress is not None:
+                yield f"event: progress\ndata: {json.dumps(self.progress)}\n\n"
+            while True:
+                try:
+                    message = await asyncio.wait_for(queue.get(), _PULSE)
+                except TimeoutError:
+                    message = ": still here\n\n"
+                if message is None:
+                    return
+                yield message
+        finally:
+            self._waiting.discard(queue)
+
+
+Heard = Callable[[set[Path]], None]
+
+
+async def watch_archive(layout: Layout, heard: Heard, stop: asyncio.Event) -> None:
+    """Changes of the minutes themselves and the roster."""
+    wanted = {layout.engagements.name, FILE_NAME, layout.ledger.name}
+    places = [place for place in (layout.root, layout.sessions) if place.is_dir()]
+    await _watch(places, heard, stop, lambda path: path.name in wanted, recursive=False)
+
+
+async def watch_sources(places: list[Path], heard: Heard, stop: asyncio.Event) -> None:
+    """Changes of transcripts."""
+    await _watch(places, heard, stop, lambda path: path.suffix == ".jsonl", recursive=True)
+
+
+async def _watch(
+    places: list[Path],
+    heard: Heard,
+    stop: asyncio.Event,
+    wanted: Callable[[Path], bool],
+    *,
+    recursive: bool,
+) -> None:
+    if not places:
+        return
+    from watchfiles import awatch
+
+    async for changes in awatch(
+        *places,
+        watch_filter=lambda _change, path: wanted(Path(path)),
+        step=QUIET_MS,
+        debounce=AT_MOST_MS,
+        stop_event=stop,
+        recursive=recursive,
+        rust_timeout=60_000,
+        ignore_permission_denied=True,
+    ):
+        heard({Path(path) for _, path in changes})

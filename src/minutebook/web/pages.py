@@ -1,0 +1,98 @@
+"""Templates: where they are, and what every one of them knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from markupsafe import Markup
+from starlette.responses import HTMLResponse
+
+from minutebook.derive.plain import one_line
+from minutebook.derive.wording import plural
+from minutebook.model.engagement import METHODS, SessionRecord
+from minutebook.web import signs
+from minutebook.web.parts import TOGGLES
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("minutebook.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(line=line, percent=percent, safe_json=safe_json, date=date)
+    environment.globals.update(
+        METHODS=METHODS,
+        TOGGLES=TOGGLES,
+        letter=signs.letter,
+        hue=signs.hue,
+        phase_sign=signs.phase_sign,
+        exact=signs.exact,
+        ago=lambda at: signs.ago(at, datetime.now().astimezone()),
+        span=signs.span,
+        clock=signs.clock,
+        model_name=signs.model_name,
+        project_name=signs.project_name,
+        plural=plural,
+        session_url=session_url,
+        name_of=name_of,
+        rounds_text=rounds_text,
+    )
+    return environment
+
+
+def render(template: str, /, status: int = 200, **values: Any) -> HTMLResponse:
+    return HTMLResponse(_environment().get_template(template).render(values), status)
+
+
+def line(text: str | None) -> str:
+    """Other people's words on one line."""
+    return one_line(text or "")
+
+
+def safe_json(text: str) -> Markup:
+    """JSON that cannot end the element it stands in."""
+    return Markup(text.replace("<", "\\u003c"))
+
+
+def date(moment: int | None) -> str:
+    """A moment as a date field takes it."""
+    return f"{datetime.fromtimestamp(moment):%Y-%m-%d}" if moment is not None else ""
+
+
+def percent(value: float) -> str:
+    return f"{value:.3f}".rstrip("0").rstrip(".") + "%"
+
+
+def session_url(session_id: str, round: int | None = None, **query: str) -> str:
+    """The address of a session, at a round (VIEW-09)."""
+    path = f"/session/{quote(session_id, safe='')}"
+    said = "&".join(f"{name}={quote(value, safe=',')}" for name, value in query.items() if value)
+    return path + (f"?{said}" if said else "") + (f"#round-{round}" if round else "")
+
+
+def name_of(record: SessionRecord) -> str:
+    """What a person calls a session; never its id (VIEW-13)."""
+    return one_line(record.agent_name or record.title or "") or "A session without a title"
+
+
+def rounds_text(turn_range: tuple[int, int]) -> str:
+    first, last = turn_range
+    return f"#{first}" if first == last else f"#{first}–{last}"
+
+
+def wants_fragment(headers: Mapping[str, str]) -> bool:
+    """Whether a script of ours asks for the inner part of a page only."""
+    return headers.get("x-fragment") == "1"

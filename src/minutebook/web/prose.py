@@ -1,0 +1,164 @@
+"""Transcript text as HTML that can do nothing: Markdown rendered, sanitised, secrets masked.
+
+Raw HTML in a text is shown as text. Two guards stand behind each other: the renderer makes
+no tag it was not told to make, and the sanitiser lets nothing pass that is not on its list.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from minutebook.derive.plain import clean
+from minutebook.derive.secrets import Secret, digest, mask
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
+PREVIEW = 6_000
+"""Characters of a text that are shown before somebody asks for all of it."""
+LONGEST = 200_000
+"""Characters shown on a page at all; what is longer is opened as a plain file."""
+_HIGHLIGHTED = 20_000  # characters of a code block; longer ones stay plain
+_TAGS = set(
+    "p br h1 h2 h3 h4 h5 h6 ul ol li blockquote pre code em strong s del a hr table thead tbody "
+    "tr th td span".split()
+)
+_CLASSES = {"span": set("k s c n f gi gd gh".split())}
+# A character of the last private plane stands for a secret while text becomes HTML: no
+# renderer or lexer takes it apart.
+_HIDDEN = 0x100000
+_PRIVATE = re.compile("[\U00100000-\U0010ffff]")
+
+
+class Masked:
+    """A text with its secrets taken out, and the buttons to put in their place."""
+
+    def __init__(self, text: str) -> None:
+        self._buttons: list[str] = []
+        self.text = mask(_PRIVATE.sub("\ufffd", clean(text)), self._hide)
+
+    def _hide(self, found: str, secret: Secret) -> str:
+        kind = html.escape(secret.kind)
+        self._buttons.append(
+            f'<button type="button" class="secret" data-secret="{digest(found)}" '
+            f'aria-label="{kind}, masked: reveal">{kind}</button>'
+        )
+        return chr(_HIDDEN + len(self._buttons) - 1)
+
+    def put_back(self, safe: str) -> Markup:
+        """Safe HTML with a button for each secret."""
+        if self._buttons:
+            safe = _PRIVATE.sub(self._button, safe)
+        return Markup(safe)
+
+    def _button(self, found: re.Match[str]) -> str:
+        at = ord(found[0]) - _HIDDEN
+        return self._buttons[at] if at < len(self._buttons) else "\ufffd"
+
+
+def prose(text: str) -> Markup:
+    """Markdown as safe HTML."""
+    masked = Masked(text)
+    return masked.put_back(_sanitised(_renderer().render(masked.text)))
+
+
+def plain(text: str) -> Markup:
+    """Text as it is, for a ``<pre>`` or a line."""
+    masked = Masked(text)
+    return masked.put_back(html.escape(masked.text))
+
+
+def code(text: str, language: str) -> Markup:
+    """Code with its words coloured."""
+    masked = Masked(text)
+    return masked.put_back(highlighted(masked.text, language))
+
+
+def _sanitised(rendered: str) -> str:
+    import nh3
+
+    return nh3.clean(
+        rendered,
+        tags=_TAGS,
+        attributes={"a": {"href", "title"}, "ol": {"start"}},
+        allowed_classes=_CLASSES,
+        url_schemes={"http", "https", "mailto"},
+        link_rel="noopener noreferrer nofollow",
+    )
+
+
+@cache
+def _renderer() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    def colour(content: str, language: str, _attributes: str) -> str:
+        return highlighted(content, language)
+
+    options = {"html": False, "breaks": True, "linkify": False, "highlight": colour}
+    renderer = MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
+    # A picture from elsewhere would tell its host who is reading: it becomes a link.
+    renderer.add_render_rule("image", _picture_as_link)
+    return renderer
+
+
+def _picture_as_link(_self: Any, tokens: Any, at: int, _options: Any, _env: Any) -> str:
+    token = tokens[at]
+    address, words = token.attrGet("src") or "", token.content or "picture"
+    return f'<a href="{html.escape(str(address))}">{html.escape(words)}</a>'
+
+
+# -- colours in code
+
+_MARKS: tuple[tuple[str, str], ...] = (
+    ("Token.Comment", "c"),
+    ("Token.Literal.String", "s"),
+    ("Token.Literal.Number", "n"),
+    ("Token.Keyword", "k"),
+    ("Token.Name.Function", "f"),
+    ("Token.Name.Class", "f"),
+    ("Token.Name.Tag", "k"),
+    ("Token.Generic.Inserted", "gi"),
+    ("Token.Generic.Deleted", "gd"),
+    ("Token.Generic.Heading", "gh"),
+)
+
+
+def highlighted(text: str, language: str) -> str:
+    """Escaped code with spans for what matters; few nodes, because pages hold much code."""
+    lexer = _lexer(language.split()[0].lower()) if language.strip() else None
+    if lexer is None or len(text) > _HIGHLIGHTED:
+        return html.escape(text)
+    pieces: list[tuple[str, str]] = []
+    for token, words in lexer(text):
+        mark = _mark(str(token))
+        if pieces and (pieces[-1][0] == mark or not words.strip()):
+            pieces[-1] = (pieces[-1][0], pieces[-1][1] + words)
+        else:
+            pieces.append((mark, words))
+    return "".join(
+        f'<span class="{mark}">{html.escape(words)}</span>' if mark else html.escape(words)
+        for mark, words in pieces
+    )
+
+
+@cache
+def _mark(token: str) -> str:
+    return next((mark for name, mark in _MARKS if token.startswith(name)), "")
+
+
+@cache
+def _lexer(language: str) -> Callable[[str], Any] | None:
+    from pygments.lexers import get_lexer_by_name
+    from pygments.util import ClassNotFound
+
+    try:
+        lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return None
+    return lexer.get_tokens

@@ -1,0 +1,178 @@
+"""What a page is about, as its URL says it: view, grouping, range, filters (VIEW-14)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from urllib.parse import urlencode
+
+import msgspec
+
+from minutebook.derive.times import instant
+from minutebook.errors import BadArgument
+from minutebook.index.entry import seconds
+from minutebook.index.query import Filters
+from minutebook.model.engagement import METHODS, Engagement, SessionRecord
+from minutebook.verbs.search import matching, passes
+
+GROUPS = ("project", "method", "agent", "period")
+VIEWS = ("engagements", "sessions")
+_TEXTS = ("project", "agent", "phase", "branch", "model")
+
+
+class Selection(msgspec.Struct, frozen=True):
+    """Everything on the board that can be chosen."""
+
+    view: str = "engagements"
+    group: str = "project"
+    methods: tuple[str, ...] = ()
+    """Methods to show; empty for all."""
+    after: int | None = None
+    before: int | None = None
+    project: str | None = None
+    agent: str | None = None
+    phase: str | None = None
+    branch: str | None = None
+    model: str | None = None
+    ghosts: bool = False
+
+    @property
+    def filters(self) -> Filters:
+        return Filters(
+            project=self.project,
+            agent=self.agent,
+            phase=self.phase,
+            branch=self.branch,
+            model=self.model,
+            after=self.after,
+            before=self.before,
+            ghosts=self.ghosts,
+        )
+
+    @property
+    def narrows(self) -> bool:
+        """Whether a filter may be hiding something."""
+        return self != Selection(view=self.view, group=self.group)
+
+    def query(self, **changes: object) -> str:
+        """This selection, changed, as the query of a URL; what is usual is left out."""
+        other = msgspec.structs.replace(self, **changes)
+        said: dict[str, str] = {}
+        usual = Selection()
+        for name in ("view", "group", *_TEXTS):
+            if getattr(other, name) != getattr(usual, name):
+                said[name] = getattr(other, name)
+        if other.methods:
+            said["method"] = ",".join(other.methods)
+        for name, moment in (("from", other.after), ("to", other.before)):
+            if moment is not None:
+                said[name] = _written(moment)
+        if other.ghosts:
+            said["ghosts"] = "1"
+        return f"?{urlencode(said, safe=',:')}" if said else "?"
+
+    def toggled(self, method: str) -> tuple[str, ...]:
+        """The methods with one taken in or left out; all of them are none."""
+        chosen = set(self.methods) or set(METHODS)
+        if not self.methods:
+            return (method,)  # the first click on the legend asks for one
+        chosen ^= {method}
+        return () if len(chosen) == len(METHODS) else tuple(m for m in METHODS if m in chosen)
+
+
+def selection(params: Mapping[str, str]) -> Selection:
+    """A URL's query, understood; what makes no sense is said."""
+    view, group = params.get("view", "engagements"), params.get("group", "project")
+    if view not in VIEWS:
+        raise BadArgument(f"view is one of {', '.join(VIEWS)}; not '{view}'.")
+    if group not in GROUPS:
+        raise BadArgument(f"group is one of {', '.join(GROUPS)}; not '{group}'.")
+    methods = tuple(m for m in params.get("method", "").split(",") if m)
+    if odd := [m for m in methods if m not in METHODS]:
+        raise BadArgument(f"'{odd[0]}' is no method: it is one of {', '.join(METHODS)}.")
+    after, before = _moment(params, "from"), _moment(params, "to")
+    if after is not None and before is not None and after >= before:
+        raise BadArgument("This range ends before it begins.")
+    return Selection(
+        view=view,
+        group=group,
+        methods=methods,
+        after=after,
+        before=before,
+        ghosts=params.get("ghosts") in ("1", "true"),
+        **{name: params.get(name) or None for name in _TEXTS},
+    )
+
+
+def _moment(params: Mapping[str, str], name: str) -> int | None:
+    text = params.get(name)
+    if not text:
+        return None
+    moment = instant(text)
+    if moment is None:
+        raise BadArgument(f"'{text}' is not a date: write it like 2026-03-15 or 2026-03-15T14:30.")
+    return int(moment.timestamp())
+
+
+def _written(moment: int) -> str:
+    local = datetime.fromtimestamp(moment)
+    if (local.hour, local.minute, local.second) == (0, 0, 0):
+        return f"{local:%Y-%m-%d}"
+    return local.strftime("%Y-%m-%dT%H:%M" if local.second == 0 else "%Y-%m-%dT%H:%M:%S")
+
+
+Pair = tuple[SessionRecord, Engagement]
+
+
+def chosen(records: Mapping[str, SessionRecord], selection: Selection) -> list[Pair]:
+    """The engagements a selection asks for, newest first."""
+    pairs = [
+        pair
+        for pair in matching(dict(records), selection.filters)
+        if not selection.methods or pair[1].method in selection.methods
+    ]
+    pairs.sort(key=_newest, reverse=True)
+    return pairs
+
+
+def _newest(pair: Pair) -> tuple[float, str, int]:
+    record, engagement = pair
+    at = seconds(engagement.started or record.started)
+    return at, record.session_id, engagement.turn_range[0]
+
+
+def chosen_sessions(
+    records: Mapping[str, SessionRecord], selection: Selection, pairs: list[Pair]
+) -> Iterator[tuple[SessionRecord, list[Engagement]]]:
+    """Sessions with the engagements that pass, newest first; those without any where they may be.
+
+    A session nobody has taken minutes of passes where no filter is about engagements.
+    """
+    by_session: dict[str, list[Engagement]] = {}
+    for record, engagement in reversed(pairs):
+        by_session.setdefault(record.session_id, []).append(engagement)
+    loose = not (selection.methods or selection.phase)
+    rows = []
+    for record in records.values():
+        found = by_session.get(record.session_id, [])
+        if not found and not (loose and _bare(record, selection)):
+            continue
+        rows.append((record, found))
+    rows.sort(key=lambda row: (seconds(row[0].ended or row[0].started), row[0].session_id))
+    return reversed(rows)
+
+
+def _bare(record: SessionRecord, selection: Selection) -> bool:
+    """Whether a session without engagements passes."""
+    if record.engagements or (record.ghost and not selection.ghosts):
+        return False
+    at = seconds(record.started)
+    if selection.after is not None and at < selection.after:
+        return False
+    if selection.before is not None and at >= selection.before:
+        return False
+    wanted = (selection.project or "").lower()
+    places = (record.cwd, record.project)
+    return passes(record, selection.filters) and (
+        not wanted or any(wanted in place.lower() for place in places if place)
+    )

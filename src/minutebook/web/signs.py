@@ -1,0 +1,113 @@
+"""How methods, phases and times look: a hue for the eye, a letter and a word for everyone."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from minutebook.derive.times import instant
+from minutebook.model.engagement import METHODS
+
+LETTERS = {
+    "review": "R",
+    "write": "W",
+    "design": "N",
+    "build": "B",
+    "reorg": "O",
+    "triage": "T",
+    "discuss": "C",
+    "debug": "D",
+    "deploy": "Y",
+    "research": "S",
+    "plan": "P",
+}
+PHASES = {
+    "completed": "●",
+    "in-progress": "◐",
+    "started": "○",
+    "blocked": "■",
+    "abandoned": "×",
+    "handed-off": "→",
+}
+UNLABELLED = "not labelled"
+
+
+def letter(method: str | None) -> str:
+    return LETTERS.get(method or "", "·")
+
+
+def hue(method: str | None) -> str:
+    """The class that colours a method; words from elsewhere stay neutral."""
+    return f"m-{method}" if method in METHODS else "m-none"
+
+
+def phase_sign(phase: str) -> str:
+    return PHASES.get(phase, "○")
+
+
+def day_heading(moment: datetime | None, now: datetime) -> str:
+    """``Mon 23 Mar``; the year where it is another one."""
+    if moment is None:
+        return "Undated"
+    if moment.date() == now.date():
+        return "Today"
+    if moment.date() == (now - timedelta(days=1)).date():
+        return "Yesterday"
+    year = "" if moment.year == now.year else f" {moment.year}"
+    return f"{moment:%a} {moment.day} {moment:%b}{year}"
+
+
+def exact(timestamp: str | None) -> str:
+    moment = instant(timestamp)
+    return f"{moment:%a} {moment.day} {moment:%b %Y, %H:%M}" if moment else "undated"
+
+
+def ago(timestamp: str | None, now: datetime) -> str:
+    """Relative within a day, the clock on that day, else the date."""
+    moment = instant(timestamp)
+    if moment is None:
+        return "undated"
+    seconds = (now - moment).total_seconds()
+    if 0 <= seconds < 60:
+        return "just now"
+    if 0 <= seconds < 3600:
+        return f"{int(seconds // 60)} min ago"
+    if 0 <= seconds < 86400:
+        return f"{int(seconds // 3600)} h ago"
+    year = "" if moment.year == now.year else f" {moment.year}"
+    return f"{moment.day} {moment:%b}{year}, {moment:%H:%M}"
+
+
+def span(started: str | None, ended: str | None) -> str:
+    """``41 min``, ``3 h 05``; empty where it is not known."""
+    first, last = instant(started), instant(ended)
+    if first is None or last is None or last <= first:
+        return ""
+    minutes = round((last - first).total_seconds() / 60)
+    if minutes < 1:
+        return "under a minute"
+    if minutes < 60:
+        return f"{minutes} min"
+    if minutes < 48 * 60:
+        return f"{minutes // 60} h {minutes % 60:02}"
+    return f"{round(minutes / 1440)} days"
+
+
+def clock(milliseconds: int | None) -> str:
+    """``0:12`` for a duration."""
+    if not milliseconds:
+        return ""
+    seconds = round(milliseconds / 1000)
+    return f"{seconds // 60}:{seconds % 60:02}"
+
+
+def model_name(model: str | None) -> str:
+    """``claude-opus-4-6-20260101`` as people say it: ``opus 4.6``."""
+    if not model:
+        return ""
+    parts = [part for part in model.removeprefix("claude-").split("-") if not part.isdigit()]
+    numbers = [p for p in model.split("-") if p.isdigit() and len(p) < 4]
+    return " ".join([*parts[:1], ".".join(numbers)]).strip() or model
+
+
+def project_name(path: str | None) -> str:
+    return (path or "").replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]

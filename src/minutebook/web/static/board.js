@@ -1,0 +1,170 @@
+// The home page: other ranges and filters without a reload, brushing, an endless list.
+import { $, $$, fragment } from "./kit.js";
+
+const inner = () => $("#inner");
+
+async function show(url, { push = true, keepScroll = false } = {}) {
+  const top = scrollY;
+  const focused = document.activeElement?.closest?.("#inner") ? focusKey(document.activeElement) : null;
+  let html;
+  try {
+    html = await fragment(url);
+  } catch {
+    location.href = url;
+    return;
+  }
+  inner().innerHTML = html;
+  if (push) history.pushState(null, "", url);
+  if (keepScroll) scrollTo(0, top);
+  if (focused) $(focused)?.focus({ preventScroll: true });
+  prepare();
+}
+
+function focusKey(element) {
+  if (element.matches(".row .open")) return `.row .open[href="${CSS.escape(element.getAttribute("href"))}"]`;
+  for (const name of ["data-key", "data-zoom", "data-group", "data-method"]) {
+    if (element.hasAttribute(name)) return `a[${name}="${CSS.escape(element.getAttribute(name))}"]`;
+  }
+  return null;
+}
+
+/** The list goes on when its end comes near. */
+function prepare() {
+  const more = $("main .more");
+  if (!more) return;
+  const fill = async () => {
+    seen.disconnect();
+    const html = await fragment(more.href, "rows").catch(() => null);
+    if (html === null || !more.isConnected) return;
+    const list = more.parentElement;
+    const holder = document.createElement("template");
+    holder.innerHTML = html;
+    const lastDay = $$(".day", list).at(-1);
+    const firstDay = $(".day", holder.content);
+    if (lastDay && firstDay && lastDay.textContent === firstDay.textContent) {
+      lastDay.nextElementSibling.append(...firstDay.nextElementSibling.children);
+      firstDay.nextElementSibling.remove();
+      firstDay.remove();
+    }
+    more.replaceWith(holder.content);
+    prepare();
+  };
+  const seen = new IntersectionObserver((entries) => entries.some((e) => e.isIntersecting) && fill(), {
+    rootMargin: "600px",
+  });
+  seen.observe(more);
+  more.addEventListener("wanted", fill);
+}
+
+const written = (seconds) => {
+  const date = new Date(seconds * 1000);
+  const two = (n) => String(n).padStart(2, "0");
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return date.getHours() || date.getMinutes() ? `${day}T${two(date.getHours())}:${two(date.getMinutes())}` : day;
+};
+
+function ranged(start, end) {
+  const url = new URL(location.href);
+  url.searchParams.delete("start");
+  url.searchParams.set("from", written(start));
+  url.searchParams.set("to", written(Math.max(end, start + 3600)));
+  return url.pathname + url.search.replaceAll("%3A", ":").replaceAll("%2C", ",");
+}
+
+/** Drag over the map or the timeline to choose a range; the wheel zooms with Ctrl. */
+function brushing() {
+  let from = null;
+  const area = (target) => target.closest?.(".map, .timeline");
+  const axis = (element) => {
+    const box = (element.matches(".map") ? element : $(".axis svg", element)).getBoundingClientRect();
+    const { start, end } = element.dataset;
+    return { box, at: (x) => +start + ((end - start) * Math.min(1, Math.max(0, (x - box.left) / box.width))) };
+  };
+  document.addEventListener("pointerdown", (event) => {
+    const element = area(event.target);
+    if (!element || event.button || element.dataset.group === "period") return;
+    if (element.matches(".timeline") && event.clientX < axis(element).box.left) return;
+    from = { element, x: event.clientX, box: null };
+  });
+  document.addEventListener("pointermove", (event) => {
+    if (!from || Math.abs(event.clientX - from.x) < 6) return;
+    if (!from.box) {
+      from.box = document.createElement("div");
+      from.box.className = "brush-box";
+      const host = from.element.matches(".map") ? $(".timeline") : from.element;
+      host?.append(from.box);
+    }
+    const { box } = axis(from.element);
+    const host = from.box.parentElement.getBoundingClientRect();
+    const [a, b] = [from.x, event.clientX].sort((p, q) => p - q).map((x) => Math.min(box.right, Math.max(box.left, x)));
+    from.box.style.left = `${a - host.left}px`;
+    from.box.style.width = `${b - a}px`;
+    event.preventDefault();
+  });
+  document.addEventListener("pointerup", (event) => {
+    if (!from) return;
+    const { element, x, box } = from;
+    from = null;
+    if (!box) return;
+    box.remove();
+    const { at } = axis(element);
+    const [start, end] = [at(x), at(event.clientX)].sort((p, q) => p - q);
+    addEventListener("click", (click) => (click.preventDefault(), click.stopPropagation()), { capture: true, once: true });
+    setTimeout(() => show(ranged(start, end)), 0);
+  });
+  document.addEventListener("dragstart", (event) => area(event.target) && event.preventDefault());
+  document.addEventListener(
+    "wheel",
+    (event) => {
+      const element = event.target.closest?.(".timeline");
+      if (!element || !(event.ctrlKey || event.metaKey) || zooming) return;
+      event.preventDefault();
+      const { at } = axis(element);
+      const { start, end } = element.dataset;
+      const middle = at(event.clientX);
+      const factor = event.deltaY > 0 ? 1.6 : 1 / 1.6;
+      zooming = true;
+      show(ranged(middle - (middle - start) * factor, middle + (end - middle) * factor)).finally(() => (zooming = false));
+    },
+    { passive: false },
+  );
+}
+let zooming = false;
+
+export function board() {
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.(
+      ".controls a, .legend a, .columns a, .timeline .nothing a, .list .nothing a, .summary .clear",
+    );
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+    event.preventDefault();
+    show(new URL(link.getAttribute("href"), location.href.split("?")[0]).href, { keepScroll: true });
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === " " && event.target.matches?.('a[role="button"]')) {
+      event.preventDefault();
+      event.target.click();
+    }
+  });
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (form.matches(".take")) {
+      event.preventDefault();
+      fetch(form.action, { method: "POST" });
+      return;
+    }
+    if (!form.matches(".filters")) return;
+    event.preventDefault();
+    const said = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
+    show(`${form.getAttribute("action")}?${said}`, { keepScroll: true });
+  });
+  document.addEventListener("change", (event) => {
+    if (event.target.matches?.(".filters select, .filters [type=checkbox]")) event.target.form.requestSubmit();
+  });
+  addEventListener("popstate", () => show(location.href, { push: false }));
+  const again = () => show(location.href, { push: false, keepScroll: true });
+  document.addEventListener("live:minutes", again);
+  document.addEventListener("live:progress", ({ detail }) => $(".empty") && detail.done && again());
+  brushing();
+  prepare();
+}
