@@ -10,6 +10,7 @@ from minutebook.cli import terminal
 from minutebook.cli.ingest_report import method_mark
 from minutebook.derive.times import instant
 from minutebook.index.snippet import Snippet
+from minutebook.model.session import project_of
 from minutebook.verbs.search import Hit
 
 
@@ -22,7 +23,7 @@ def _print_hit(hit: Hit) -> None:
     room = terminal.columns()
     when = instant(hit.at)
     day = when.strftime("%Y-%m-%d") if when else "undated   "
-    project = (hit.project or "").replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+    project = project_of(hit.project) if hit.project else ""
     who = " · ".join(terminal.one_line(text) for text in (hit.name or "", project) if text)
     terminal.say(f"{day}  {click.style(terminal.fit(who, room - 12), bold=True)}")
     if hit.engagement is not None:

@@ -12,6 +12,17 @@ GHOST_THRESHOLD = 3
 """A session with fewer real user messages than this never reached substantive work (ING-05)."""
 
 
+def project_of(path: str) -> str:
+    """The last part of a folder's path, of either kind; a worktree belongs to its repository."""
+    parts = [part for part in path.replace("\\", "/").split("/") if part]
+    for at in range(1, len(parts) - 1):
+        if parts[at] == ".worktrees":
+            return parts[at - 1]
+        if parts[at : at + 2] == [".claude", "worktrees"]:
+            return parts[at - 1]
+    return parts[-1] if parts else path
+
+
 class Link(msgspec.Struct, frozen=True, omit_defaults=True):
     """A recorded tie to another session, and the field that says so."""
 
@@ -71,10 +82,7 @@ class SessionInfo(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
 
     @property
     def project(self) -> str | None:
-        """The last part of the first working directory, on either kind of path."""
-        if not self.cwd:
-            return None
-        return self.cwd.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or self.cwd
+        return project_of(self.cwd) if self.cwd else None
 
     @property
     def branch(self) -> str | None:

@@ -26,7 +26,7 @@ from minutebook.web.signs import day_heading, project_name
 from minutebook.web.timeline import Column, Work, timeline
 
 PAGE = 50
-_LATELY = 400  # engagements; with more, the home page opens on the newest month
+_LATELY = 28 * axis.DAY  # what the home page opens on: the newest four weeks with work in them
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -170,8 +170,7 @@ def shown_range(board: Board, everything: Sequence[Work]) -> Range:
     now = int(time.time())
     first = min((work.start for work in dated), default=now - axis.DAY)
     last = max((work.end for work in dated), default=now)
-    if len(dated) > _LATELY:
-        first = max(first, last - axis.ZOOMS["month"])
+    first = max(first, last - _LATELY)
     days = axis.whole_days(first, last)
     start = asked.after if asked.after is not None else days.start
     end = asked.before if asked.before is not None else days.end
@@ -189,12 +188,19 @@ def _zooms(asked: Selection, shown: Range, works: Sequence[Work]) -> dict[str, s
     found = {name: link(axis.recent(end, name)) for name in ("day", "week", "month", "year")}
     return {
         **found,
-        "all": asked.query(after=None, before=None),
+        "all": link(_everything(works)),
+        "lately": asked.query(after=None, before=None),
         "in": link(axis.zoomed(shown, 0.5)),
         "out": link(axis.zoomed(shown, 2)),
         "earlier": link(axis.moved(shown, -0.5)),
         "later": link(axis.moved(shown, 0.5)),
     }
+
+
+def _everything(works: Sequence[Work]) -> Range:
+    now = int(time.time())
+    first = min((work.start for work in works if work.start), default=now)
+    return axis.whole_days(first, max((work.end for work in works), default=now))
 
 
 def _range_words(shown: Range) -> str:
@@ -213,7 +219,7 @@ def _map(works: Sequence[Work]) -> dict[str, Any] | None:
     dated = [work for work in works if work.start]
     if not dated:
         return None
-    everything = axis.whole_days(min(w.start for w in dated), max(w.end for w in dated))
+    everything = _everything(dated)
     counts: Counter[int] = Counter()
     bins = 90
     length = -(-everything.length // bins)

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from minutebook.derive.times import instant
 from minutebook.model.engagement import METHODS
+from minutebook.model.session import project_of
 
 LETTERS = {
     "review": "R",
@@ -110,4 +111,4 @@ def model_name(model: str | None) -> str:
 
 
 def project_name(path: str | None) -> str:
-    return (path or "").replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+    return project_of(path) if path else ""

@@ -16,10 +16,11 @@ from minutebook.web.axis import DAY, HOUR, Range, Tick, ticks
 
 MOST_BARS = 240
 """More than this in view, and the page shows density."""
-MOST_GROUPS = 10
+MOST_GROUPS = 8
 _BINS = 72
 _LANES = 4
-_LEAST = 0.6  # percent of the width; anything shorter could not be seen or hit
+_FAR, _SLIVER = 45 * DAY, 0.004
+_LEAST = 2.1  # percent of the width: room for the letter, and for a finger
 
 
 class Work(msgspec.Struct, frozen=True):
@@ -86,10 +87,19 @@ def timeline(works: Sequence[Work], shown: Range, group: str) -> Timeline:
     if group == "period":
         return _by_period(seen, shown)
     named, others = _groups(seen, group)
-    dense = len(seen) > MOST_BARS
+    dense = _is_far(seen, shown)
     fullest = _fullest(named.values(), shown) if dense else 0
     rows = [_row(name, items, shown, dense, fullest) for name, items in named.items()]
     return Timeline(shown, ticks(shown), rows, dense, len(seen), others)
+
+
+def _is_far(works: Sequence[Work], shown: Range) -> bool:
+    """Whether bars would be too many, or most of them slivers nobody could read."""
+    if len(works) > MOST_BARS:
+        return True
+    lengths = sorted(work.end - work.start for work in works)
+    typical = lengths[len(lengths) // 2] if lengths else 0
+    return shown.length > _FAR and typical / shown.length < _SLIVER
 
 
 def _groups(works: Iterable[Work], group: str) -> tuple[dict[str, list[Work]], int]:
@@ -112,7 +122,7 @@ def _by_period(works: Sequence[Work], shown: Range) -> Timeline:
     for work in works:
         found.setdefault(floor(datetime.fromtimestamp(work.start)), []).append(work)
     newest = sorted(found, reverse=True)[:MOST_GROUPS]
-    dense = sum(len(found[start]) for start in newest) > MOST_BARS
+    dense = _is_far([work for start in newest for work in found[start]], Range(0, length))
     spans = {start: _span(start, length) for start in newest}
     fullest = max((_fullest([found[s]], spans[s]) for s in newest), default=0) if dense else 0
     rows = [_row(label(start), found[start], spans[start], dense, fullest) for start in newest]

@@ -28,7 +28,12 @@ export async function session() {
       railed?.removeAttribute("aria-current");
       link?.setAttribute("aria-current", "true");
       railed = link ?? null;
-      link?.scrollIntoView({ block: "nearest" });
+      if (link) {
+        // By hand: scrollIntoView would move the page too.
+        const rail = link.closest(".rail");
+        const [outer, inner] = [rail, link].map((element) => element.getBoundingClientRect());
+        if (inner.top < outer.top || inner.bottom > outer.bottom) rail.scrollTop += inner.top - outer.top - 40;
+      }
     }
     clearTimeout(timer);
     if (settled) timer = setTimeout(() => address({ hash: `#round-${number}` }), 250);
