@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test lint types unit slow resume bench bench-archive bench-engagements bench-search wheel clean
+.PHONY: run test lint types unit browser slow resume bench bench-archive bench-engagements bench-search bench-viewer wheel clean
 
 run: $(VENV)/.installed
 	@$(BIN)/minutebook welcome
@@ -17,8 +17,20 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-unit: $(VENV)/.dev
+unit: $(VENV)/.dev browser
 	$(BIN)/pytest
+
+# The browser tests need a Chromium: Debian's, where we may install it.
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
+	  command -v google-chrome >/dev/null || { \
+	    if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	      echo "Installing Chromium for the browser tests …"; \
+	      apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qqy \
+	        --no-install-recommends chromium >/dev/null; fi; } || true
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
+	  command -v google-chrome >/dev/null || \
+	  echo "No Chromium: tests/web/*_browser.py are skipped. Install it: sudo apt-get install chromium"
 
 # Every prefix of longer sessions, fifty kills on the corpus.
 slow: $(VENV)/.dev
@@ -51,6 +63,12 @@ bench-search: $(VENV)/.dev
 	  build/search-peer/bin/pip -q install claude-session-search; }
 	PYTHONPATH=. $(BIN)/python benchmarks/search.py --peer build/search-peer/bin/cc-search
 	$(BIN)/python benchmarks/retrieval.py
+
+# The viewer in a real Chromium: paint, opening, scrolling, typing, idling; beside agentsview.
+bench-viewer: $(VENV)/.dev browser
+	@test -x build/peer/bin/agentsview || { $(PYTHON) -m venv build/peer && \
+	  build/peer/bin/pip -q install agentsview; }
+	PYTHONPATH=. $(BIN)/python benchmarks/viewer.py --peer build/peer/bin/agentsview
 
 # The built wheel, in an empty environment, against the tests.
 wheel: $(VENV)/.dev

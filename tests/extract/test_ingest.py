@@ -186,7 +186,7 @@ def test_a_model_replaces_rules_and_never_the_other_way(
     write_session("alpha", 4)
     run(config, layout)
     (record,) = read_records(layout).values()
-    assert (record.extractor, record.prompt_version) == ("offline", "offline-1")
+    assert (record.extractor, record.prompt_version) == ("offline", "offline-2")
     assert run(config, layout, asking(stub), skip_existing=True).calls == 0
     assert run(config, layout, asking(stub)).calls == 1
     run(config, layout)
@@ -213,6 +213,39 @@ def test_rules_keep_what_a_model_said_of_a_touched_or_failed_session(
     run(config, layout)
     (record,) = read_records(layout).values()
     assert (record.extractor, record.failure) == ("anthropic", None)
+
+
+def test_rules_only_describe_what_a_model_has_not_seen(
+    config: Path, layout: Layout, write_session: WriteSession
+) -> None:
+    """ING-32: a grown session keeps what was paid for; rules add the new rounds, growth after
+    growth, and a model is asked about the whole when there is a key again."""
+    with serve(lambda *_: good_reply((1, 4))) as stub:
+        write_session("alpha", 4)
+        run(config, layout, asking(stub))
+        (before,) = read_records(layout).values()
+        for rounds in (6, 8):
+            write_session("alpha", rounds)
+            run(config, layout)
+            (record,) = read_records(layout).values()
+            assert record.engagements[0] == before.engagements[0]
+            assert record.engagements[1].turn_range[0] == 5
+            assert record.engagements[-1].turn_range[1] == rounds
+            assert (record.modelled, record.cost_usd) == (4, before.cost_usd)
+            assert len({e.id for e in record.engagements}) == len(record.engagements)
+        assert run(config, layout, asking(stub)).calls == 1
+
+
+def test_records_are_written_while_others_are_read(
+    config: Path, layout: Layout, write_session: WriteSession
+) -> None:
+    """VIEW-02: whoever looks sees the index grow during the first ingest."""
+    for number in range(5):
+        write_session(f"session-{number}", 4)
+    counts: list[int] = []
+    run(config, layout, reading=lambda _: counts.append(len(read_records(layout))))
+    assert counts == sorted(counts)
+    assert 0 < counts[-1] < 5 or counts[1] > 0
 
 
 def _extractors(layout: Layout) -> list[str | None]:

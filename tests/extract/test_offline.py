@@ -199,3 +199,11 @@ def test_any_session_gives_a_valid_reply(rounds: list[tuple[str, str, int, str |
     assert covered == list(range(1, len(acts) + 1))
     assert len(why) == len(reply.engagements)
     assert parse_reply(msgspec.json.encode(reply), len(acts)) == reply
+
+
+def test_what_is_called_a_decision_is_one() -> None:
+    """ING-15: a sentence that says it is a decision comes before those that sound like one."""
+    (round,) = rounds_of("Does it work with two tabs? I would rather not ask twice.")
+    said = "Not yet. **Decision:** store challenges under their own id."
+    found = decisions_of([msgspec.structs.replace(round, answer=said)])
+    assert found[0] == "Store challenges under their own id."

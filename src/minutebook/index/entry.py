@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -135,6 +136,7 @@ def engagement_entries(record: SessionRecord) -> Iterator[Entry]:
         )
 
 
+@lru_cache(maxsize=100_000)  # the same engagements are looked at again and again
 def seconds(timestamp: str | None) -> int:
     """A timestamp in seconds since the epoch; 0 for what is none."""
     try:

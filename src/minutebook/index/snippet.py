@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 import msgspec
 
@@ -50,6 +51,7 @@ def snippet(entry: Entry, query: Query, side: Side = "both") -> tuple[Snippet, s
 _BEGINNING = r"(?:(?<![^\W_])|(?<=[a-z])(?=[A-Z]))"
 
 
+@lru_cache(maxsize=16)
 def _pattern(query: Query) -> re.Pattern[str] | None:
     """The query's words as they may stand in a text, in any of their forms."""
     ways = [_spaced(piece) for piece in (*query.phrases, *query.telling)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -12,6 +13,7 @@ GHOST_THRESHOLD = 3
 """A session with fewer real user messages than this never reached substantive work (ING-05)."""
 
 
+@lru_cache(maxsize=4_096)
 def project_of(path: str) -> str:
     """The last part of a folder's path, of either kind; a worktree belongs to its repository."""
     parts = [part for part in path.replace("\\", "/").split("/") if part]

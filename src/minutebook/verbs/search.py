@@ -77,13 +77,15 @@ def search(
     fresh: bool = True,
     embedder: Callable[[], Embedder] | None = None,
     ready: Callable[[Engine], int] | None = None,
+    records: dict[str, SessionRecord] | None = None,
 ) -> Answer:
     """Answer a query; the index is brought up to date first, which is cheap.
 
-    `ready` embeds what is missing, and says how much still is.
+    `ready` embeds what is missing, and says how much still is. `records` are given by
+    somebody who has read them already.
     """
     refreshed, busy = _fresh(layout, library) if fresh else (None, False)
-    records = read_records(layout)
+    records = read_records(layout) if records is None else records
     present = {transcript.session_id for transcript in library.transcripts}
     if query.is_empty:
         if where == "turns":
@@ -100,12 +102,11 @@ def search(
     ranked = engine.search(
         query, mode=mode, side=side, scope=scope, embedder=embedder, depth=max(DEPTH, limit * 4)
     )
-    found = [
-        hit for item in ranked if (hit := _hit(item, records, query, side, present)) is not None
-    ]
+    found = [hit for item in ranked if (hit := _hit(item, records, query, present)) is not None]
     whole = {item.row for item in ranked if item.whole}
-    hits = _ordered(found, where, query, whole)
-    shown = [_readable(layout, hit) for hit in hits[:limit]]
+    entries = {item.row: item.entry for item in ranked}
+    hits = _ordered(found, where, query, whole)[:limit]
+    shown = [_told(layout, hit, entries[hit.row], query, side) for hit in hits]
     return _answer(layout, shown, query, mode, refreshed, busy=busy, waiting=waiting)
 
 
@@ -119,12 +120,13 @@ def _fresh(layout: Layout, library: Library) -> tuple[Refreshed | None, bool]:
         return None, True
 
 
-def _readable(layout: Layout, hit: Hit) -> Hit:
-    """A hit whose transcript is gone is read in its inscription."""
-    if hit.resumable:
-        return hit
-    document = layout.find(hit.session_id)
-    return msgspec.structs.replace(hit, document=str(document) if document else None)
+def _told(layout: Layout, hit: Hit, entry: Entry, query: Query, side: Side) -> Hit:
+    """A hit with why it was found; one whose transcript is gone is read in its inscription."""
+    shown, where = snippet(entry, query, side)
+    document = None if hit.resumable else layout.find(hit.session_id)
+    return msgspec.structs.replace(
+        hit, snippet=shown, side=where, document=str(document) if document else None
+    )
 
 
 def _answer(
@@ -251,7 +253,6 @@ def _hit(
     item: Ranked,
     records: dict[str, SessionRecord],
     query: Query,
-    side: Side,
     present: set[str],
 ) -> Hit | None:
     entry = item.entry
@@ -266,7 +267,6 @@ def _hit(
         return None
     if record is not None and record.ghost and not filters.ghosts:
         return None
-    shown, where = snippet(entry, query, side)
     at = engagement.started if entry.kind == "engagement" and engagement else None
     return Hit(
         kind="engagement" if entry.kind == "engagement" else "turn",
@@ -279,8 +279,6 @@ def _hit(
         branch=entry.branch or None,
         model=entry.model or None,
         engagement=engagement,
-        snippet=shown,
-        side=where,
         score=round(item.score, 6),
         row=item.row,
         resumable=entry.session_id in present,
@@ -382,10 +380,10 @@ def similar(
     found: dict[str, Hit] = {}
     for item in engine.like(entry, embedder):
         if item.entry.session_id != session_id and item.entry.kind == "turn":
-            hit = _hit(item, records, Query(), "both", present)
-            if hit is not None:
-                found.setdefault(hit.session_id, hit)
-    return list(found.values())[:limit]
+            hit = _hit(item, records, Query(), present)
+            if hit is not None and hit.session_id not in found and len(found) < limit:
+                found[hit.session_id] = _told(layout, hit, item.entry, Query(), "both")
+    return list(found.values())
 
 
 def _iso(at: int) -> str | None:

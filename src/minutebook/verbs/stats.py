@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 
 import msgspec
 
@@ -58,8 +59,13 @@ def tally(pairs: Iterable[tuple[SessionRecord, Engagement]]) -> Stats:
         counts["projects"][record.project or engagement.project] += 1
         counts["agents"][record.agent_name or "(no name)"] += 1
         counts["phases"][engagement.phase] += 1
-        moment = instant(engagement.started or record.started)
-        counts["days"][moment.strftime("%Y-%m-%d") if moment else "undated"] += 1
+        counts["days"][_day(engagement.started or record.started)] += 1
     ordered = {name: dict(counter.most_common()) for name, counter in counts.items()}
     ordered["days"] = dict(sorted(ordered["days"].items()))
     return Stats(len(sessions), total, decisions, **ordered)
+
+
+@lru_cache(maxsize=100_000)
+def _day(timestamp: str | None) -> str:
+    moment = instant(timestamp)
+    return f"{moment:%Y-%m-%d}" if moment else "undated"

@@ -22,7 +22,7 @@ from minutebook.archive.layout import Layout
 from minutebook.archive.store import make_folder
 from minutebook.errors import BadArgument, MinutebookError, NotFound
 from minutebook.verbs.find import parse_address
-from minutebook.web import api, session
+from minutebook.web import api, pages, session
 from minutebook.web.board import board_page
 from minutebook.web.decisions import decisions_page
 from minutebook.web.desk import Desk
@@ -146,8 +146,7 @@ class Viewer:
             make_folder(self.desk.layout.sessions)
         self._spawn(watch_archive(self.desk.layout, self._minutes_changed, self._stop))
         self._spawn(self._watch_sources())
-        if self._take:
-            self._spawn(self._take_if_new())
+        self._spawn(self._begin())
         try:
             yield
         finally:
@@ -163,12 +162,17 @@ class Viewer:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _take_if_new(self) -> None:
-        """Take the minutes of what is new; where nothing is, only look after the index."""
-        if await run_in_threadpool(self._has_news):
+    async def _begin(self) -> None:
+        """Be ready for the first page; take the minutes of what is new, if anything is."""
+        await run_in_threadpool(pages.warm)
+        if self._take and await run_in_threadpool(self._has_news):
             self.taker.start()
+            return
+        if not self._take:
+            await run_in_threadpool(self.desk.look_into_new)
         else:
             await run_in_threadpool(self.desk.refresh_index)
+        await run_in_threadpool(self.desk.warm)
 
     def _has_news(self) -> bool:
         records = self.desk.records()
@@ -207,6 +211,7 @@ class Viewer:
         self.desk.forget_directories()
         self.desk.stale = False
         self.hub.publish("minutes")
+        self._spawn(run_in_threadpool(self.desk.warm))
 
 
 def _watched(desk: Desk) -> list[Path]:

@@ -20,7 +20,7 @@ from minutebook.verbs.stats import Stats, tally
 from minutebook.web import axis
 from minutebook.web.axis import Range
 from minutebook.web.desk import Desk
-from minutebook.web.pages import name_of, render, session_url, wants_fragment
+from minutebook.web.pages import engagement_url, render, session_url, wants_fragment
 from minutebook.web.selection import GROUPS, Pair, Selection, chosen, chosen_sessions, selection
 from minutebook.web.signs import day_heading, project_name
 from minutebook.web.timeline import Column, Work, timeline
@@ -30,13 +30,23 @@ _LATELY = 28 * axis.DAY  # what the home page opens on: the newest four weeks wi
 
 
 class Row(msgspec.Struct, frozen=True):
-    """A line of the list."""
+    """A line of the list: an engagement, or a session with those that pass."""
 
     record: SessionRecord
-    href: str
-    at: str | None
     engagement: Engagement | None = None
     engagements: list[Engagement] = []
+
+    @property
+    def at(self) -> str | None:
+        if self.engagement is not None:
+            return self.engagement.started or self.record.started
+        return self.record.ended or self.record.started
+
+    @property
+    def href(self) -> str:
+        if self.engagement is not None:
+            return engagement_url(self.record, self.engagement)
+        return session_url(self.record.session_id)
 
 
 class Day(msgspec.Struct, frozen=True):
@@ -61,10 +71,10 @@ def board_of(desk: Desk, chosen_by: Selection) -> Board:
     if chosen_by.view == "sessions":
         sessions = list(chosen_sessions(records, chosen_by, pairs))
         works = [_session_work(record, found) for record, found in sessions]
-        rows = [_session_row(record, found) for record, found in sessions]
+        rows = [Row(record, engagements=found) for record, found in sessions]
     else:
         works = [_work(*pair) for pair in pairs]
-        rows = [_row(*pair) for pair in pairs]
+        rows = [Row(*pair) for pair in pairs]
     ghosts = sum(record.ghost for record in records.values())
     return Board(chosen_by, pairs, works, rows, tally(pairs), ghosts)
 
@@ -119,45 +129,15 @@ def _listed(board: Board, start: int) -> dict[str, Any]:
 
 def _work(record: SessionRecord, engagement: Engagement) -> Work:
     start = seconds(engagement.started or record.started)
-    return Work(
-        start=start,
-        end=max(start, seconds(engagement.ended or engagement.started or record.ended)),
-        method=engagement.method,
-        topic=one_line(engagement.topic),
-        href=session_url(record.session_id, engagement.turn_range[0], e=engagement.id),
-        groups={
-            "project": project_name(record.cwd or engagement.project) or "no project",
-            "method": engagement.method,
-            "agent": record.agent_name or "unnamed",
-        },
-    )
+    end = seconds(engagement.ended or engagement.started or record.ended)
+    return Work(start, max(start, end), engagement.method, record, engagement)
 
 
 def _session_work(record: SessionRecord, found: Sequence[Engagement]) -> Work:
+    """A session has the colour of what was done most in it."""
     start = seconds(record.started)
-    method = Counter(e.method for e in found).most_common(1)
-    return Work(
-        start=start,
-        end=max(start, seconds(record.ended)),
-        method=method[0][0] if method else "",
-        topic=name_of(record),
-        href=session_url(record.session_id),
-        groups={
-            "project": project_name(record.cwd) or "no project",
-            "method": method[0][0] if method else "not labelled",
-            "agent": record.agent_name or "unnamed",
-        },
-    )
-
-
-def _row(record: SessionRecord, engagement: Engagement) -> Row:
-    href = session_url(record.session_id, engagement.turn_range[0], e=engagement.id)
-    return Row(record, href, engagement.started or record.started, engagement)
-
-
-def _session_row(record: SessionRecord, found: list[Engagement]) -> Row:
-    href = session_url(record.session_id)
-    return Row(record, href, record.ended or record.started, engagements=found)
+    most = Counter(e.method for e in found).most_common(1)
+    return Work(start, max(start, seconds(record.ended)), most[0][0] if most else "", record)
 
 
 # -- ranges

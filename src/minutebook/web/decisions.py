@@ -12,7 +12,7 @@ from minutebook.derive.times import instant
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.web.board import PAGE
 from minutebook.web.desk import Desk
-from minutebook.web.pages import render, session_url, wants_fragment
+from minutebook.web.pages import engagement_url, render, wants_fragment
 from minutebook.web.selection import Selection, chosen, selection
 from minutebook.web.signs import day_heading, project_name
 
@@ -37,7 +37,7 @@ def decisions_of(desk: Desk, asked: Selection, words: str = "") -> list[Decision
     wanted = words.casefold().split()
     found = []
     for record, engagement in chosen(desk.records(), asked):
-        href = session_url(record.session_id, engagement.turn_range[0], e=engagement.id)
+        href = engagement_url(record, engagement)
         around = f"{engagement.topic} {record.agent_name or ''} {record.project or ''}"
         for text in engagement.key_decisions:
             where = f"{text} {around}".casefold()

@@ -6,12 +6,13 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from minutebook.archive.layout import Layout
 from minutebook.archive.roster import load_roster
 from minutebook.errors import Locked, MinutebookError, NotFound
-from minutebook.index.engine import Mode
+from minutebook.index.engine import Engine, Mode
 from minutebook.index.query import Filters, parse_query
 from minutebook.model.engagement import SessionRecord
 from minutebook.sources.base import Transcript
@@ -161,8 +162,25 @@ class Desk:
         try:
             self.stale = False
             refresh(self.layout, Library(self.places))
+            self._embed()
         except (Locked, OSError):
             self.stale = True
+
+    def _embed(self) -> None:
+        with suppress(MinutebookError):  # a model somebody chose and removed: words still find
+            meaning = self._loaded()
+            meaning.ready(Engine(self.layout.search_database, self.layout.search))
+
+    def _loaded(self) -> Meaning:
+        if self._meaning is None:
+            self._meaning = Meaning(self.layout)
+        return self._meaning
+
+    def warm(self) -> None:
+        """Load what searching needs, so that the first keystroke does not wait for it."""
+        if self.is_indexed:
+            with suppress(MinutebookError, OSError):
+                self.search("minutes", limit=1)
 
     def search(
         self, typed: str, *, where: In = "all", mode: Mode = "hybrid", limit: int = 20
@@ -177,9 +195,7 @@ class Desk:
 
     def _search(self, typed: str, where: In, mode: Mode, limit: int) -> Answer:
         query = parse_query(typed, Filters())
-        if self._meaning is None:
-            self._meaning = Meaning(self.layout)
-        meaning = self._meaning
+        meaning = self._loaded()
         try:
             meaning.embedder()
         except MinutebookError:
@@ -193,5 +209,5 @@ class Desk:
             limit=limit,
             fresh=False,
             embedder=meaning.embedder,
-            ready=meaning.ready,
+            records=self.records(),
         )

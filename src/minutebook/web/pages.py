@@ -13,9 +13,10 @@ from starlette.responses import HTMLResponse
 
 from minutebook.derive.plain import one_line
 from minutebook.derive.wording import plural
-from minutebook.model.engagement import METHODS, SessionRecord
+from minutebook.model.engagement import METHODS, Engagement, SessionRecord
 from minutebook.web import signs
 from minutebook.web.parts import TOGGLES
+from minutebook.web.prose import prose
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -53,6 +54,13 @@ def _environment() -> Environment:
     return environment
 
 
+def warm() -> None:
+    """Compile the templates and load the renderers before somebody waits for them."""
+    for name in _environment().list_templates():
+        _environment().get_template(name)
+    prose("```python\npass\n```")
+
+
 def render(template: str, /, status: int = 200, **values: Any) -> HTMLResponse:
     return HTMLResponse(_environment().get_template(template).render(values), status)
 
@@ -81,6 +89,11 @@ def session_url(session_id: str, round: int | None = None, **query: str) -> str:
     path = f"/session/{quote(session_id, safe='')}"
     said = "&".join(f"{name}={quote(value, safe=',')}" for name, value in query.items() if value)
     return path + (f"?{said}" if said else "") + (f"#round-{round}" if round else "")
+
+
+def engagement_url(record: SessionRecord, engagement: Engagement) -> str:
+    """Where an engagement opens: at its first round (VIEW-10)."""
+    return session_url(record.session_id, engagement.turn_range[0], e=engagement.id)
 
 
 def name_of(record: SessionRecord) -> str:

@@ -12,7 +12,11 @@ from datetime import datetime, timedelta
 
 import msgspec
 
+from minutebook.derive.plain import one_line
+from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.web.axis import DAY, HOUR, Range, Tick, ticks
+from minutebook.web.pages import engagement_url, name_of, session_url
+from minutebook.web.signs import UNLABELLED, project_name
 
 MOST_BARS = 240
 """More than this in view, and the page shows density."""
@@ -29,10 +33,27 @@ class Work(msgspec.Struct, frozen=True):
     start: int
     end: int
     method: str
-    topic: str
-    href: str
-    groups: dict[str, str]
-    """Group name by grouping."""
+    record: SessionRecord
+    engagement: Engagement | None = None
+
+    @property
+    def topic(self) -> str:
+        return one_line(self.engagement.topic) if self.engagement else name_of(self.record)
+
+    @property
+    def href(self) -> str:
+        if self.engagement is None:
+            return session_url(self.record.session_id)
+        return engagement_url(self.record, self.engagement)
+
+    def group(self, by: str) -> str:
+        """The row it stands in."""
+        if by == "method":
+            return self.method or UNLABELLED
+        if by == "agent":
+            return self.record.agent_name or "unnamed"
+        place = self.record.cwd or (self.engagement.project if self.engagement else "")
+        return project_name(place) or "no project"
 
 
 class Bar(msgspec.Struct, frozen=True):
@@ -106,7 +127,7 @@ def _groups(works: Iterable[Work], group: str) -> tuple[dict[str, list[Work]], i
     """Works by group, the largest first; beyond ten groups the rest is one."""
     found: dict[str, list[Work]] = {}
     for work in works:
-        found.setdefault(work.groups[group], []).append(work)
+        found.setdefault(work.group(group), []).append(work)
     ordered = sorted(found.items(), key=lambda item: (-len(item[1]), item[0].lower()))
     if len(ordered) <= MOST_GROUPS:
         return dict(ordered), 0

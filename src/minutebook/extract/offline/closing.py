@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from minutebook.derive.activity import Activity
 from minutebook.extract.offline.boundaries import Reason
@@ -41,6 +41,7 @@ _ASKED_FOR = re.compile(
     r"|\binstead of\b|\brather than\b|\b(?:must|should) (?:not|never|always)\b",
     re.IGNORECASE,
 )
+_STATED = re.compile(r"\b(?:decision|decided)[*_]{0,2}:[*_]{0,2}\s+", re.IGNORECASE)
 _DECIDED = re.compile(
     r"\b(?:we|i|you) (?:\w+ )?(?:decided|chose|agreed|settled|opted|went with|kept)\b"
     r"|\bdecided to\b"
@@ -87,7 +88,7 @@ def outcome_of(rounds: Sequence[Activity]) -> str:
 
 def decisions_of(rounds: Sequence[Activity]) -> tuple[str, ...]:
     """Up to three sentences in which something was settled, the person's own words first."""
-    found: dict[str, None] = {}
+    found = dict.fromkeys(_stated(rounds))
     said = [(round.prompt, _ASKED_FOR) for round in rounds]
     said += [(plain(round.answer[:_DECISION_CHARS]), _DECIDED) for round in reversed(rounds)]
     for text, cue in said:
@@ -97,9 +98,20 @@ def decisions_of(rounds: Sequence[Activity]) -> tuple[str, ...]:
             if statement and cue.search(sentence):
                 found[_sentence(sentence, _DECISION_WORDS)] = None
                 break  # one a message: the next sentence mostly explains the first
-        if len(found) == MOST_DECISIONS:
+        if len(found) >= MOST_DECISIONS:
             break
-    return tuple(found)
+    return tuple(found)[:MOST_DECISIONS]
+
+
+def _stated(rounds: Sequence[Activity]) -> Iterator[str]:
+    """What somebody called a decision, newest first."""
+    for round in reversed(rounds):
+        for text in (round.answer[:_DECISION_CHARS], round.prompt[:_DECISION_CHARS]):
+            for sentence in sentences(plain(text)):
+                mark = _STATED.search(sentence)
+                rest = sentence[mark.end() :] if mark is not None else ""
+                if len(rest.split()) >= 3 and not rest.endswith("?"):
+                    yield _sentence(rest, _DECISION_WORDS)
 
 
 def plain(text: str) -> str:

@@ -14,7 +14,7 @@ from minutebook.extract.offline.words import Vocabulary
 from minutebook.extract.reply import Reply, ReplyEngagement
 from minutebook.extract.validation import one_line
 
-VERSION = "offline-1"
+VERSION = "offline-2"
 """Changes with every change of the rules, so that records tell which ones made them."""
 
 _SUMMARY_TOPICS = 4

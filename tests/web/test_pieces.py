@@ -1,0 +1,328 @@
+"""The viewer's pure parts: prose, diffs, parts, timeline, axis, selections."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from minutebook.errors import BadArgument
+from minutebook.index.snippet import Snippet
+from minutebook.model import ToolCall
+from minutebook.model.engagement import METHODS, SessionRecord
+from minutebook.verbs.open_session import RoundShape
+from minutebook.web.axis import DAY, HOUR, Range, ticks, zoomed
+from minutebook.web.diffs import diff_of
+from minutebook.web.finding import marked
+from minutebook.web.parts import TOGGLES, part_of, parts_of, show_query, shown_of, totals
+from minutebook.web.prose import code, plain, prose
+from minutebook.web.selection import Selection, selection
+from minutebook.web.signs import LETTERS, letter, model_name
+from minutebook.web.timeline import MOST_BARS, Work, timeline
+
+# -- prose
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "<svg onload=alert(1)>",
+    "[x](javascript:alert(1))",
+    "[x](data:text/html,<script>alert(1)</script>)",
+    "![x](javascript:alert(1))",
+    "<a href='javascript:alert(1)'>x</a>",
+    "<scr<script>ipt>alert(1)</scr</script>ipt>",
+    '"><img src=x onerror=alert(1)>',
+    "```html\n<script>alert(1)</script>\n```",
+    '```"><script>alert(1)</script>\ncode\n```',
+    "<!-- --><iframe srcdoc='<script>alert(1)</script>'>",
+    "`<b onmouseover=alert(1)>`",
+    "[x]: javascript:alert(1)\n\n[x]",
+    "<javascript:alert(1)>",
+]
+_TAG = re.compile(r"<\s*/?\s*([a-zA-Z][a-zA-Z0-9]*)([^>]*)>")
+_HARMLESS = set(
+    "p br h1 h2 h3 h4 h5 h6 ul ol li blockquote pre code em strong s del a hr table thead tbody "
+    "tr th td span button".split()
+)
+
+
+def assert_inert(html: str) -> None:
+    for name, rest in _TAG.findall(html):
+        assert name.lower() in _HARMLESS, html
+        assert not re.search(r"\son\w+\s*=", rest), html
+        assert "javascript:" not in rest.lower(), html
+        assert "data:text" not in rest.lower(), html
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_is_inert(text: str) -> None:
+    """VIEW-12: no tag, handler or address of a transcript survives as one."""
+    for rendered in (prose(text), plain(text), code(text, "html")):
+        assert_inert(str(rendered))
+
+
+@given(st.lists(st.sampled_from([*HOSTILE, "*", "_", "`", "\n", "|", "a ", "> "]), max_size=8))
+def test_mixtures_of_hostile_text_are_inert(pieces: list[str]) -> None:
+    """VIEW-12: also when they stand inside each other."""
+    assert_inert(str(prose("".join(pieces))))
+
+
+def test_html_in_a_text_is_seen_as_text() -> None:
+    """VIEW-12: what somebody wrote is shown, not swallowed."""
+    assert "&lt;div&gt;" in prose("Use a <div> here.")
+
+
+def test_pictures_from_elsewhere_become_links() -> None:
+    """VIEW-12: no remote asset is ever loaded."""
+    html = str(prose("![a chart](https://example.com/x.png)"))
+    assert "<img" not in html
+    assert 'href="https://example.com/x.png"' in html
+
+
+def test_markdown_is_rendered() -> None:
+    """VIEW-06: lists, tables, code and emphasis look like themselves."""
+    html = prose(
+        "# Plan\n\n- one\n- **two**\n\n|a|b|\n|-|-|\n|1|2|\n\n```python\ndef f(): pass\n```"
+    )
+    for tag in ("<h1>", "<li>", "<strong>", "<td>", '<span class="k">'):
+        assert tag in html
+
+
+def test_a_long_code_block_is_not_coloured() -> None:
+    """VIEW-06: highlighting stops at a cap."""
+    assert "<span" not in code("def f(): pass\n" * 5_000, "python")
+
+
+def planted() -> str:
+    return "gh" + "p_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"
+
+
+@pytest.mark.parametrize(
+    "text", ["token {}", "`{}`", "```sh\nexport T={}\n```", "[x](https://a.example/?t={})"]
+)
+def test_secrets_are_masked_wherever_they_stand(text: str) -> None:
+    """VIEW-12: in prose, in code and in links; the page does not hold them."""
+    html = str(prose(text.format(planted())))
+    assert planted() not in html
+    assert planted()[8:20] not in html
+
+
+def test_a_masked_secret_is_a_button() -> None:
+    """VIEW-12: a click may reveal it, and a screen reader is told what it is."""
+    html = str(prose(f"token {planted()}"))
+    assert re.search(r'<button type="button" class="secret" data-secret="[0-9a-f]+"', html)
+    assert "GitHub token" in html
+
+
+def test_escape_sequences_and_directions_are_gone() -> None:
+    """VIEW-12: nothing in a text turns the page around."""
+    assert str(plain("\x1b[31mred\x1b[0m \u202eevil")) == "red evil"
+
+
+def test_marks_of_a_snippet() -> None:
+    """VIEW-08: the words that were found are marked, everything else is text."""
+    assert str(marked(Snippet("a <b> c", ((2, 5),)))) == "a <mark>&lt;b&gt;</mark> c"
+    secret = Snippet(f"x {planted()}", ((0, 1),))
+    assert planted() not in str(marked(secret))
+
+
+# -- diffs
+
+
+def test_an_edit_is_a_diff() -> None:
+    """VIEW-06: what was removed and what was added, with the lines around."""
+    call = ToolCall(
+        "1", "Edit", {"file_path": "a.py", "old_string": "a\nb\nc", "new_string": "a\nB\nc"}
+    )
+    found = diff_of(call)
+    assert found is not None
+    assert (found.added, found.removed) == (1, 1)
+    assert [run.sign for run in found.runs] == ["@", " ", "-", "+", " "]
+
+
+@pytest.mark.parametrize("given_input", [None, "text", [], {"edits": "x"}, {"edits": [1]}, {}])
+def test_an_edit_without_sense_is_no_diff(given_input: object) -> None:
+    """VIEW-06: wrongly typed input breaks nothing."""
+    assert diff_of(ToolCall("1", "Edit", given_input)) is None
+
+
+# -- parts
+
+shapes = st.lists(
+    st.lists(
+        st.sampled_from(["user", "assistant", "thinking", "call", "result", "notice"]), max_size=60
+    ),
+    max_size=40,
+).map(lambda rounds: [RoundShape(n, tuple(kinds)) for n, kinds in enumerate(rounds, 1)])
+
+
+@given(shapes)
+def test_parts_hold_every_block_once(rounds: list[RoundShape]) -> None:
+    """VIEW-09: all blocks, in order, none twice; every round begins in the part it is found in."""
+    parts = parts_of(rounds)
+    blocks = [
+        (piece.round, at)
+        for part in parts
+        for piece in part.pieces
+        for at in range(piece.first, piece.last)
+    ]
+    assert blocks == [(r.number, at) for r in rounds for at in range(len(r.kinds))]
+    for shape in rounds:
+        pieces = parts[part_of(parts, shape.number)].pieces
+        assert any(piece.round == shape.number and piece.first == 0 for piece in pieces)
+
+
+@given(shapes, st.integers(0, 40))
+def test_a_growing_session_only_gets_new_parts(rounds: list[RoundShape], count: int) -> None:
+    """VIEW-02: what is before the last part never moves."""
+    before, after = parts_of(rounds[:count]), parts_of(rounds)
+    assert after[: max(0, len(before) - 1)] == before[:-1]
+
+
+@given(shapes)
+def test_hidden_counts(rounds: list[RoundShape]) -> None:
+    """VIEW-06: the badges count blocks; a call's answer is one of the results."""
+    kinds = [kind for shape in rounds for kind in shape.kinds]
+    found = totals(parts_of(rounds))
+    assert found["calls"] == kinds.count("call")
+    assert found["results"] == kinds.count("call") + kinds.count("result")
+    assert found["thinking"] == kinds.count("thinking")
+
+
+@given(st.sets(st.sampled_from(TOGGLES)))
+def test_what_is_shown_is_in_the_address(shown: set[str]) -> None:
+    """VIEW-14: all 32 combinations come back as they were."""
+    assert shown_of(show_query(shown) or None) == shown
+
+
+# -- time
+
+RECORD = SessionRecord(session_id="s", cwd="/home/dev/p")
+works = st.lists(
+    st.builds(
+        lambda start, length, method, name: Work(
+            start, start + length, method, SessionRecord(session_id="s", cwd=name, agent_name=name)
+        ),
+        st.integers(1_700_000_000, 1_800_000_000),
+        st.integers(0, 5 * DAY),
+        st.sampled_from(METHODS),
+        st.sampled_from(list("abcdefghijklmnop")),
+    ),
+    max_size=60,
+)
+
+
+@given(works, st.integers(1_690_000_000, 1_800_000_000), st.integers(HOUR, 400 * DAY))
+@pytest.mark.parametrize("group", ["project", "method", "agent", "period"])
+def test_nothing_is_drawn_outside_or_lost(
+    group: str, found: list[Work], start: int, length: int
+) -> None:
+    """VIEW-05: in every grouping all bars are in the picture, and those not drawn are counted."""
+    drawn = timeline(found, Range(start, start + length), group)
+    inside = [w for w in found if w.start < start + length and w.end >= start]
+    assert drawn.count == len(inside)
+    for row in drawn.rows:
+        assert row.count == len(row.bars) + row.more or drawn.dense
+        for bar in row.bars:
+            assert -0.01 <= bar.x <= 100
+            assert bar.x + bar.width <= 100.01
+        if drawn.dense:
+            assert sum(column.count for column in row.columns) == row.count
+    if group != "period":
+        assert sum(row.count for row in drawn.rows) == len(inside)
+
+
+def test_bars_of_a_lane_do_not_touch() -> None:
+    """VIEW-04: what overlaps in time stands in lanes."""
+    found = [Work(n * 10, n * 10 + 500, "build", RECORD) for n in range(1, 4)]
+    (row,) = timeline(found, Range(0, 1000), "project").rows
+    assert [bar.lane for bar in row.bars] == [0, 1, 2]
+
+
+def test_ten_thousand_in_a_day_are_a_density() -> None:
+    """VIEW-04: at the far zoom (or in a crowd) the page shows density."""
+    found = [Work(n, n + 5, METHODS[n % 11], RECORD) for n in range(1, 10_001)]
+    drawn = timeline(found, Range(0, DAY), "project")
+    assert drawn.dense
+    assert sum(len(column.parts) for row in drawn.rows for column in row.columns) < 1_000
+    assert not timeline(found[:MOST_BARS], Range(0, HOUR), "project").dense
+
+
+@given(st.integers(0, 2_000_000_000), st.integers(HOUR, 20 * 366 * DAY))
+def test_ticks_are_few_and_in_order(start: int, length: int) -> None:
+    """VIEW-04: from an hour to years, there are some marks, and not too many."""
+    found = ticks(Range(start, start + length))
+    places = [tick.at for tick in found]
+    assert places == sorted(places)
+    assert len(found) <= 25
+    assert all(0 <= place < 100 for place in places)
+
+
+def test_zooming_keeps_the_middle() -> None:
+    """VIEW-04: in and out again is where one was; an hour is the nearest."""
+    shown = Range(1_000_000, 1_000_000 + 30 * DAY)
+    assert zoomed(zoomed(shown, 0.5), 2) == shown
+    assert zoomed(Range(1_000_000, 1_000_000 + HOUR), 0.1).length == HOUR
+
+
+# -- selections
+
+selections = st.builds(
+    Selection,
+    view=st.sampled_from(["engagements", "sessions"]),
+    group=st.sampled_from(["project", "method", "agent", "period"]),
+    methods=st.lists(st.sampled_from(METHODS), unique=True, max_size=5).map(tuple),
+    after=st.none() | st.integers(1_600_000_000, 1_700_000_000),
+    before=st.none() | st.integers(1_700_000_001, 1_800_000_000),
+    project=st.none() | st.text(min_size=1, max_size=20),
+    phase=st.none() | st.sampled_from(["completed", "blocked"]),
+    ghosts=st.booleans(),
+)
+
+
+@given(selections)
+def test_every_selection_comes_back_from_its_address(chosen: Selection) -> None:
+    """VIEW-14: all state is in the URL."""
+    from urllib.parse import parse_qsl
+
+    query = chosen.query()
+    try:
+        query.encode()
+    except UnicodeEncodeError:
+        return  # a lone surrogate cannot be typed into an address
+    assert selection(dict(parse_qsl(query[1:], keep_blank_values=True))) == chosen
+
+
+def test_the_legend_chooses_one_then_more_then_all() -> None:
+    """VIEW-04: the first click asks for a method, others join, the last one out means all."""
+    one = Selection(methods=Selection().toggled("build"))
+    assert one.methods == ("build",)
+    two = Selection(methods=one.toggled("debug"))
+    assert set(two.methods) == {"build", "debug"}
+    assert Selection(methods=one.methods).toggled("build") == ()
+
+
+def test_a_range_that_ends_before_it_begins_is_refused() -> None:
+    """VIEW-14: with a sentence."""
+    with pytest.raises(BadArgument):
+        selection({"from": "2026-03-02", "to": "2026-03-01"})
+
+
+# -- signs
+
+
+def test_every_method_has_a_letter_of_its_own() -> None:
+    """VIEW-04: never colour alone."""
+    assert set(LETTERS) == set(METHODS)
+    assert len(set(LETTERS.values())) == len(METHODS)
+    assert letter("something else") == "·"
+
+
+def test_models_are_called_as_people_call_them() -> None:
+    """VIEW-13: names on screen."""
+    assert model_name("claude-opus-4-6-20260101") == "opus 4.6"
+    assert model_name("claude-sonnet-5") == "sonnet 5"
+    assert datetime.now().year >= 2026
