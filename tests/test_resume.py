@@ -9,7 +9,9 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,10 +19,19 @@ from typing import Any
 import pytest
 
 from minutebook.archive.layout import Layout
+from minutebook.archive.reading import Inscription, read_inscription
 from minutebook.model import Roster
 from minutebook.sources.library import Library
-from minutebook.verbs.export import export_claude
+from minutebook.verbs.export import Exported, export_claude, export_operated
 from minutebook.verbs.inscribe import inscribe
+from minutebook.verbs.surgery import (
+    Operated,
+    compressed_engagement,
+    full_after,
+    merged,
+    only_engagement,
+    split,
+)
 from tests.conftest import CORPUS, corpus_files, needs_corpus, short
 
 BIN = os.environ.get("CLAUDE_BIN", "")
@@ -84,8 +95,11 @@ def api_messages(path: Path) -> list[dict[str, Any]]:
     return messages
 
 
-def comparable(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Without what the CLI itself adds, drops or rewords on every resume."""
+def comparable(messages: list[dict[str, Any]], *, one_model: bool = True) -> list[dict[str, Any]]:
+    """Without what the CLI itself adds, drops or rewords on every resume.
+
+    Of several models it sends only one's thinking: signatures are a model's own.
+    """
     out: list[dict[str, Any]] = []
     answered = {
         block["tool_use_id"]
@@ -109,6 +123,8 @@ def comparable(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 block = {**block, "content": block["content"].strip()}
             elif block["type"] == "tool_result" and "tool_reference" in str(block):
                 block = {**block, "content": REFERENCES_REMOVED}  # no tool search here
+            elif block["type"] == "thinking" and not one_model:
+                continue
             blocks.append(block)
         if blocks and out and out[-1]["role"] == message["role"]:
             out[-1]["content"] += blocks
@@ -127,12 +143,26 @@ def test_the_real_cli_gets_the_whole_conversation(
     report = inscribe(layout, Roster(), [transcript], ended=True)
     if report.sessions[0].outcome != "new":
         pytest.skip(f"nothing to resume: {report.sessions[0].outcome}")
-    home = (tmp_path / "home").resolve()
-    cwd = home / "proj"
-    cwd.mkdir(parents=True)
+    home, cwd = home_of(tmp_path)
     (document,) = layout.documents()
     exported = export_claude(document, root=home / ".claude", cwd=str(cwd))
-    expected = comparable(tools.norm(api_messages(exported.path)))
+    assert_resumes(exported, home, cwd, tools)
+
+
+def home_of(tmp_path: Path) -> tuple[Path, Path]:
+    """A home of one's own, and a project in it."""
+    home = (tmp_path / "home").resolve()
+    cwd = home / "proj"
+    cwd.mkdir(parents=True, exist_ok=True)
+    return home, cwd
+
+
+def assert_resumes(exported: Exported, home: Path, cwd: Path, tools: ModuleType) -> str:
+    """The CLI takes the file, sends all of it and leaves it alone; what it sent, as text."""
+    held = api_messages(exported.path)
+    models = set(re.findall(r'"model":"([^"]+)"', exported.path.read_text("utf-8")))
+    one_model = len(models - {"<synthetic>"}) < 2
+    expected = comparable(tools.norm(held), one_model=one_model)
     before = exported.path.read_bytes()
     with tools.Stub() as stub:
         ran = tools.claude(
@@ -141,11 +171,61 @@ def test_the_real_cli_gets_the_whole_conversation(
         )  # fmt: skip
         assert ran.returncode == 0, ran.stderr
         assert "Resume transcript" not in ran.stderr  # the CLI names broken chains there
-        got = comparable(tools.norm(stub.last()["messages"]))
+        sent = stub.last()["messages"]
+        got = comparable(tools.norm(sent), one_model=one_model)
     assert got[-1]["content"].pop()["text"] == "NEXT-PROMPT"
     if not got[-1]["content"]:
         got.pop()
     assert exported.path.read_bytes() == before
     assert [m["role"] for m in got] == [m["role"] for m in expected]
-    for sent, held in zip(got, expected, strict=True):
-        assert sent["content"] == held["content"]
+    for said, wanted in zip(got, expected, strict=True):
+        assert said["content"] == wanted["content"]
+    return json.dumps(sent)
+
+
+# -- surgery (OPS-17)
+
+OPERATED = sorted(corpus_files("claude/projects/*/*.jsonl"), key=lambda p: p.stat().st_size)[28:52]
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> list[Inscription]:
+    """Inscriptions of the first six that have enough rounds."""
+    layout = Layout(tmp_path_factory.mktemp("surgery"))
+    inscribe(layout, Roster(), Library(OPERATED).transcripts, ended=True)
+    found = [read_inscription(path) for path in layout.documents()]
+    return [one for one in found if len(one.rounds) >= 5][:6]
+
+
+def some(inscription: Inscription) -> range:
+    """Rounds out of the middle."""
+    third = max(1, len(inscription.rounds) // 3)
+    return range(1 + third, 1 + 2 * third)
+
+
+VARIANTS: dict[str, Callable[[Inscription, Inscription], list[Operated]]] = {
+    "full-after": lambda one, _: [full_after(one, one.rounds[len(one.rounds) // 2].started or "")],
+    "engagement": lambda one, _: [only_engagement(one, "some-work", some(one))],
+    "compress-engagement": lambda one, _: [compressed_engagement(one, "some-work", some(one))],
+    "merge": lambda one, other: [merged(one, other)],
+    "split": lambda one, _: split(one, {"first": "1-2", "rest": f"2-{len(one.rounds)}"}),
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("place", range(5))
+def test_every_surgery_resumes(
+    place: int, variant: str, archive: list[Inscription], tmp_path: Path, tools: ModuleType
+) -> None:
+    """OPS-17: cut, shortened, merged and split transcripts resume, and send what they hold."""
+    home, cwd = home_of(tmp_path)
+    one, other = archive[place], archive[place + 1]
+    for operated in VARIANTS[variant](one, other):
+        exported = export_operated(operated, root=home / ".claude", cwd=str(cwd))
+        sent = assert_resumes(exported, home, cwd, tools)
+        if operated.surgery.references and variant != "merge":
+            assert "minutebook show" in sent or "minutebook context" in sent
+        if variant == "merge":
+            for parent in (one, other):
+                prompt = next(r.prompt.text for r in parent.rounds if r.prompt and r.prompt.text)
+                assert json.dumps(prompt.strip()[:40])[1:-1] in sent

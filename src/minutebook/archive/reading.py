@@ -13,7 +13,10 @@ from minutebook.archive.layout import SessionFolder, file_name
 from minutebook.archive.markdown import read_rounds
 from minutebook.archive.media import MediaStore
 from minutebook.archive.notation import parse_carrier
-from minutebook.model import Round, Subagent
+from minutebook.model import NameEvidence, Round, SessionInfo, Subagent
+
+ARCHIVED = "archive"
+"""The source of a session that is read from its inscription."""
 
 
 class Inscription(msgspec.Struct, frozen=True):
@@ -84,6 +87,26 @@ def read_subagent(folder: SessionFolder, path: Path) -> Subagent:
         description=facts.description,
         helper=facts.helper,
         rounds=rounds,
+    )
+
+
+def info_of(header: Header, rounds: int) -> SessionInfo:
+    """What an inscription's header says of its session, in the form a transcript's reader has."""
+    named = (header.name,) if header.name else ()
+    evidence = {"rename": "renames", "custom-title": "titles", "signature": "signatures"}
+    kind = evidence.get(header.name_source or "")
+    return SessionInfo(
+        id=header.session_id,
+        source=ARCHIVED,
+        started=header.started,
+        ended=header.ended,
+        rounds=rounds,
+        title=header.title,
+        cwds=(header.cwd,) if header.cwd else (),
+        branches=(header.branch,) if header.branch else (),
+        models=(header.model,) if header.model else (),
+        versions=(header.version,) if header.version else (),
+        names=NameEvidence(**{kind: named}) if kind else NameEvidence(),
     )
 
 

@@ -9,6 +9,7 @@ import msgspec
 
 from minutebook.archive.media import FOLDER, MediaStore
 from minutebook.derive.messages import spoken
+from minutebook.derive.tokens import BYTES_A_TOKEN
 from minutebook.model import (
     Block,
     Document,
@@ -25,7 +26,6 @@ from minutebook.model import (
 
 SCHEMA = 1
 PREVIEW = 120
-_BYTES_A_TOKEN = 3.5
 Json = dict[str, Any]
 
 
@@ -121,7 +121,7 @@ def token_count(round: Round) -> tuple[int, bool]:
     if counted:
         return counted, False
     size = sum(len(message.text.encode()) for message in round.messages)
-    return math.ceil(size / _BYTES_A_TOKEN), True
+    return math.ceil(size / BYTES_A_TOKEN), True
 
 
 def row_of(session_id: str, round: Round, file: str) -> RoundRow:

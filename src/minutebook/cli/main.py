@@ -14,6 +14,7 @@ from minutebook.errors import MinutebookError
 # name → (one-line help, shown without importing the verb)
 VERBS = {
     "serve": "See what was worked on: timeline, decisions, transcripts, search, in your browser.",
+    "context": "Give an agent exactly the rounds it needs, within its budget.",
     "search": "Find when you worked on something, what you asked and what was answered.",
     "sessions": "List your sessions, newest first.",
     "show": "Read a session, or some rounds of it.",

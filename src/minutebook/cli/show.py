@@ -40,12 +40,12 @@ def command(
     """
     parts = _parts(only, full)
     house = open_house(settings(roots, archive))
-    shown = show(house.library, house.roster, session)
+    shown = show(house.library, house.roster, house.layout, session)
     if as_json:
         print_json(
             session=shown.info,
             identity=shown.identity,
-            path=shown.transcript.path,
+            path=shown.path,
             rounds=shown.rounds,
             subagents=shown.subagents,
         )

@@ -29,7 +29,7 @@ class Link(msgspec.Struct, frozen=True, omit_defaults=True):
     """A recorded tie to another session, and the field that says so."""
 
     session_id: str
-    evidence: Literal["forkedFrom", "parentSessionId", "sessionId", "shared-messages"]
+    evidence: Literal["forkedFrom", "parentSessionId", "sessionId", "shared-messages", "surgery"]
     shared: int = 0
     """How many messages both sessions hold, where that is the evidence."""
 

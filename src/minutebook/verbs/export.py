@@ -16,6 +16,7 @@ from minutebook.model import Round, StrayResult, Subagent, Thinking, ToolCall, U
 from minutebook.sources.claude_code.emit import Emitter
 from minutebook.sources.claude_code.locate import encoded_folder
 from minutebook.sources.claude_code.records import Origin
+from minutebook.verbs.surgery import Operated
 
 
 class Exported(msgspec.Struct, frozen=True):
@@ -26,6 +27,7 @@ class Exported(msgspec.Struct, frozen=True):
     subagents: int
     warnings: list[str]
     backup: Path | None = None
+    remarks: list[str] = []
 
 
 def export_claude(
@@ -37,27 +39,78 @@ def export_claude(
     force: bool = False,
 ) -> Exported:
     """Write the transcript of an inscription where the CLI looks for it, or to `out`."""
+    inscription, agents = read_whole(document)
+    header = inscription.header
+    content = transcript(inscription, cwd)
+    place = _Place(root, out, cwd or header.cwd, force)
+    return _written(place, header.session_id, content, inscription.rounds, agents)
+
+
+def export_operated(
+    operated: Operated,
+    *,
+    root: Path,
+    out: Path | None = None,
+    cwd: str | None = None,
+    force: bool = False,
+) -> Exported:
+    """Write what an operation made of one or two inscriptions, under its own id (OPS-17)."""
+    header = operated.inscriptions[0].header
+    origin = Origin(
+        title=operated.title,
+        cwd=cwd or header.cwd,
+        branch=header.branch,
+        version=header.version,
+        surgery=operated.surgery,
+    )
+    rounds = _in_folder(operated.rounds, cwd)
+    content = b"".join(Emitter(operated.session_id, origin).transcript(rounds))
+    called = {call.id for round in rounds for call in round.calls}
+    agents = [
+        agent
+        for inscription in operated.inscriptions
+        for agent in read_subagents(inscription)
+        if agent.call_id in called
+    ]
+    place = _Place(root, out, cwd or header.cwd, force)
+    exported = _written(place, operated.session_id, content, rounds, agents)
+    return msgspec.structs.replace(exported, remarks=list(operated.remarks))
+
+
+def read_whole(document: Path) -> tuple[Inscription, list[Subagent]]:
+    """An inscription with its subagents; an error where it cannot be read any more."""
     try:
         inscription = read_inscription(document)
-        agents = list(read_subagents(inscription))
+        return inscription, list(read_subagents(inscription))
     except Malformed as error:
         raise Conflict(f"{document} cannot be exported: {error}.") from None
-    header = inscription.header
-    folder_of = cwd or header.cwd
-    if out is None and folder_of is None:
+
+
+class _Place(msgspec.Struct, frozen=True):
+    """Where a transcript goes."""
+
+    root: Path
+    out: Path | None
+    cwd: str | None
+    force: bool
+
+
+def _written(
+    place: _Place, session_id: str, content: bytes, rounds: list[Round], agents: list[Subagent]
+) -> Exported:
+    if place.out is None and place.cwd is None:
         raise BadArgument("This session has no working folder on record: give one with --cwd.")
-    name = f"{file_name(header.session_id)}.jsonl"
-    target = out or root / "projects" / encoded_folder(folder_of or "") / name
+    name = f"{file_name(session_id)}.jsonl"
+    target = place.out or place.root / "projects" / encoded_folder(place.cwd or "") / name
     if target.is_dir():
         target = target / name
-    files = {target: transcript(inscription, cwd), **_agent_files(target, inscription, agents)}
-    backup = _make_room(target, files, force)
+    files = {target: content, **_agent_files(target, session_id, agents)}
+    backup = _make_room(target, files, place.force)
     for path, content in files.items():
         make_folder(path.parent)
         write_atomically(path, content)
-    warnings = [f"{count} × {what}" for what, count in _unheld(inscription.rounds).items()]
-    rounds = len(inscription.rounds)
-    return Exported(target, header.session_id, folder_of, rounds, len(agents), warnings, backup)
+    warnings = [f"{count} × {what}" for what, count in _unheld(rounds).items()]
+    return Exported(target, session_id, place.cwd, len(rounds), len(agents), warnings, backup)
 
 
 def _make_room(target: Path, files: dict[Path, bytes], force: bool) -> Path | None:
@@ -93,7 +146,8 @@ def write_export(inscription: Inscription, folder: Path, cwd: str) -> Path:
     """The export in a folder of its own, for checks; named as the CLI wants it."""
     path = folder / encoded_folder(cwd) / f"{file_name(inscription.header.session_id)}.jsonl"
     agents = list(read_subagents(inscription))
-    files = {path: transcript(inscription, None), **_agent_files(path, inscription, agents)}
+    id = inscription.header.session_id
+    files = {path: transcript(inscription, None), **_agent_files(path, id, agents)}
     for file, content in files.items():
         make_folder(file.parent)
         file.write_bytes(content)
@@ -113,20 +167,22 @@ def transcript(inscription: Inscription, cwd: str | None) -> bytes:
         branch=header.branch,
         version=header.version,
     )
-    rounds = inscription.rounds
-    if cwd is not None:
-        rounds = [msgspec.structs.replace(round, cwd=cwd) for round in rounds]
+    rounds = _in_folder(inscription.rounds, cwd)
     return b"".join(Emitter(header.session_id, origin).transcript(rounds))
 
 
-def _agent_files(
-    target: Path, inscription: Inscription, agents: list[Subagent]
-) -> dict[Path, bytes]:
+def _in_folder(rounds: list[Round], cwd: str | None) -> list[Round]:
+    if cwd is None:
+        return rounds
+    return [msgspec.structs.replace(round, cwd=cwd) for round in rounds]
+
+
+def _agent_files(target: Path, session_id: str, agents: list[Subagent]) -> dict[Path, bytes]:
     """The subagents' transcripts and notes beside the main file."""
     folder = target.with_suffix("") / "subagents"
     files: dict[Path, bytes] = {}
     for agent in agents:
-        emitter = Emitter(inscription.header.session_id, Origin(), agent=agent.id)
+        emitter = Emitter(session_id, Origin(), agent=agent.id)
         name = folder / f"agent-{file_name(agent.id)}.jsonl"
         files[name] = b"".join(emitter.transcript(agent.rounds))
         meta: dict[str, object] = {

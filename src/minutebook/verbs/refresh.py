@@ -12,7 +12,7 @@ import msgspec
 from minutebook.archive.engagements import read_records
 from minutebook.archive.layout import Layout
 from minutebook.archive.ledger import load_ledger
-from minutebook.archive.reading import read_inscription
+from minutebook.archive.reading import info_of, read_inscription
 from minutebook.archive.store import make_folder, writing
 from minutebook.derive.turn_pairs import turn_pairs
 from minutebook.index import database as db
@@ -30,8 +30,6 @@ from minutebook.model import SessionInfo
 from minutebook.sources.base import Transcript
 from minutebook.sources.fan_out import fan_out
 from minutebook.sources.library import Library, open_transcript
-
-_ARCHIVED = "archive"
 
 
 class Refreshed(msgspec.Struct, frozen=True):
@@ -199,15 +197,7 @@ def _transcript_entries(transcript: Transcript) -> list[Prepared]:
 
 def _inscription_entries(document: Path) -> list[Prepared]:
     inscription = read_inscription(document, pictures=False)
-    header = inscription.header
-    info = SessionInfo(
-        id=header.session_id,
-        source=_ARCHIVED,
-        title=header.title,
-        cwds=(header.cwd,) if header.cwd else (),
-        branches=(header.branch,) if header.branch else (),
-        models=(header.model,) if header.model else (),
-    )
+    info = info_of(inscription.header, len(inscription.rounds))
     return _entries(info, [turn_entry(pair) for pair in turn_pairs(info, inscription.rounds)])
 
 

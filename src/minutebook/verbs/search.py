@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -388,3 +388,24 @@ def similar(
 
 def _iso(at: int) -> str | None:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at)) if at else None
+
+
+def relevant_rounds(
+    layout: Layout,
+    library: Library,
+    query: Query,
+    sessions: Sequence[str],
+    *,
+    embedder: Callable[[], Embedder] | None = None,
+    ready: Callable[[Engine], int] | None = None,
+    most: int = 200,
+) -> list[tuple[str, int]]:
+    """Rounds that are about a query, best first: of some sessions, or of all."""
+    _fresh(layout, library)
+    engine = Engine(layout.search_database, layout.search)
+    if ready is not None:
+        ready(engine)
+    scope = Scope(("turn",), tuple(sorted(sessions)) if sessions else None)
+    mode: Mode = "hybrid" if embedder is not None else "lexical"
+    ranked = engine.search(query, mode=mode, scope=scope, embedder=embedder, depth=most)
+    return [(item.entry.session_id, item.entry.round) for item in ranked[:most]]

@@ -120,6 +120,8 @@ class InfoCollector(msgspec.Struct):
         ):
             if value is not None:
                 known.setdefault(value)
+        for parent in origin.surgery.parents if origin.surgery is not None else ():
+            self._forks.setdefault(parent, Link(parent, "surgery"))
         # What named the agent may stand in rounds that were not published yet.
         if origin.rename is not None:
             self._renames.insert(0, origin.rename)

@@ -72,6 +72,21 @@ class FullMessage(msgspec.Struct, gc=False):
     tool_use: list[FullBlock] | None = None
 
 
+class Surgery(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Where a transcript comes from that was cut, joined or shortened (OPS-17)."""
+
+    kind: str
+    """``full-after``, ``engagement``, ``compress-engagement``, ``merge``, ``split``."""
+    parents: tuple[str, ...] = ()
+    what: str | None = None
+    """The moment or the engagement."""
+    parent_session: str | None = None
+    """Of a part: the session that was split."""
+    part: str | None = None
+    references: tuple[str, ...] = ()
+    """Rounds that are not here but referred to, ``<session>#<round>``."""
+
+
 class Origin(msgspec.Struct, omit_defaults=True):
     """What an exported transcript says of the session it was made from."""
 
@@ -83,6 +98,7 @@ class Origin(msgspec.Struct, omit_defaults=True):
     cwd: str | None = None
     branch: str | None = None
     version: str | None = None
+    surgery: Surgery | None = None
 
 
 class RoundStart(msgspec.Struct, omit_defaults=True):
