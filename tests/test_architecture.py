@@ -14,7 +14,7 @@ SOURCE = Path(minutebook.__file__).parent
 # Each room may import the rooms below it, and itself; rooms on one line never each other.
 FLOORS = (
     ("cli",),
-    ("web",),
+    ("web", "mcp"),
     ("api", "corpus"),
     ("examples",),
     ("compose",),

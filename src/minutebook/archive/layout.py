@@ -31,6 +31,9 @@ class Layout:
         self.search_lock = root / ".search.lock"
         self.semantic = self.sessions / "semantic.json"
         self.embed_lock = root / ".embed.lock"
+        self.watch_lock = root / ".watch.lock"
+        self.watch_spending = root / "watch.json"
+        self.hook_log = root / "hook.log"
         self.ledger = self.sessions / "ledger.json"
 
     def agent(self, agent_id: str) -> Path:

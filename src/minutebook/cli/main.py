@@ -15,6 +15,9 @@ from minutebook.errors import MinutebookError
 VERBS = {
     "serve": "See what was worked on: timeline, decisions, transcripts, search, in your browser.",
     "context": "Give an agent exactly the rounds it needs, within its budget.",
+    "mcp": "Let agents ask: search, show, context, decisions, over the Model Context Protocol.",
+    "watch": "Keep the minutes current by itself, as sessions grow; until Ctrl-C.",
+    "install": "Make it happen by itself: a skill and a hook for Claude Code, or a service.",
     "search": "Find when you worked on something, what you asked and what was answered.",
     "sessions": "List your sessions, newest first.",
     "show": "Read a session, or some rounds of it.",
@@ -35,7 +38,7 @@ VERBS = {
 }
 
 
-HIDDEN = frozenset({"welcome", "refresh"})  # what `make run` and the viewer call
+HIDDEN = frozenset({"welcome", "refresh", "hook"})  # for `make run`, the viewer, the hook
 
 
 class LazyGroup(click.Group):

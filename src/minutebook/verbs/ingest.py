@@ -178,11 +178,15 @@ def ingest(
     ghosts_below: int = GHOST_THRESHOLD,
     concurrency: int = 4,
     batch: bool = False,
+    ended: bool = False,
     confirm: Callable[[Forecast], bool] | None = None,
     reading: Callable[[int], None] | None = None,
     asking: Callable[[Asked], None] | None = None,
 ) -> IngestReport:
-    """Ingest sessions: what is new or has changed, or everything `again`."""
+    """Ingest sessions: what is new or has changed, or everything `again`.
+
+    `ended` says that these sessions are over, however young their files are.
+    """
     with writing(layout.ingest_lock, "ingest"), closing(extractor):
         records = read_records(layout)
         complete = is_indexed(layout)
@@ -194,7 +198,9 @@ def ingest(
         reader = _Reader(layout, records, due, extractor, again, ghosts_below)
         run = _Run(layout, records, reader)
         reader.take = run.sort_out
-        inscribed = inscribe(layout, roster, transcripts, progress=reading, witness=reader)
+        inscribed = inscribe(
+            layout, roster, transcripts, ended=ended, progress=reading, witness=reader
+        )
         pending = run.pending
         forecast = _forecast(extractor, pending, batch)
         asked = Asked(total=len(pending))

@@ -32,9 +32,17 @@ _ROUNDS = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
 class Shelf:
     """Sessions by name, opened once."""
 
-    def __init__(self, layout: Layout, library: Library, roster: Roster) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        library: Library,
+        roster: Roster,
+        minutes: Minutes | None = None,
+        meaning: Meaning | None = None,
+    ) -> None:
         self.layout, self.library, self.roster = layout, library, roster
-        self.minutes = Minutes(layout)
+        self.minutes = minutes or Minutes(layout)
+        self.meaning = meaning or Meaning(layout)
 
     def called(self, name: str) -> str:
         records = self.minutes.records()
@@ -128,7 +136,7 @@ def _by_query(shelf: Shelf, names: Sequence[str], text: str, budget: int | None)
     if query.is_empty:
         raise BadArgument("Say what it should be about: --query 'passkey login'.")
     called = list(dict.fromkeys(_address(shelf, name)[0] for name in names))
-    meaning = Meaning(shelf.layout)
+    meaning = shelf.meaning
     found = relevant_rounds(
         shelf.layout,
         shelf.library,

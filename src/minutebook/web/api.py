@@ -15,6 +15,7 @@ from minutebook.web import session as session_pages
 from minutebook.web.board import board_of, shown_range
 from minutebook.web.decisions import decisions_of
 from minutebook.web.desk import Desk
+from minutebook.web.pages import engagement_url
 from minutebook.web.selection import selection
 from minutebook.web.timeline import timeline
 
@@ -146,7 +147,7 @@ def decisions(desk: Desk, request: Request) -> Response:
             "session_id": decision.record.session_id,
             "engagement": decision.engagement.id,
             "topic": decision.engagement.topic,
-            "url": decision.href,
+            "url": engagement_url(decision.record, decision.engagement),
         }
         for decision in decisions_of(desk, asked, request.query_params.get("q", "")[:200])
     ]

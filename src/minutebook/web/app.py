@@ -22,6 +22,7 @@ from minutebook.archive.layout import Layout
 from minutebook.archive.store import make_folder
 from minutebook.errors import BadArgument, MinutebookError, NotFound
 from minutebook.verbs.find import parse_address
+from minutebook.verbs.watch import watched
 from minutebook.web import api, pages, session
 from minutebook.web.board import board_page
 from minutebook.web.decisions import decisions_page
@@ -184,7 +185,7 @@ class Viewer:
         return False
 
     async def _watch_sources(self) -> None:
-        places = await run_in_threadpool(_watched, self.desk)
+        places = await run_in_threadpool(watched, self.desk.places)
         await watch_sources(places, self._sources_changed, self._stop)
 
     def _minutes_changed(self, _paths: set[Path]) -> None:
@@ -212,15 +213,6 @@ class Viewer:
         self.desk.stale = False
         self.hub.publish("minutes")
         self._spawn(run_in_threadpool(self.desk.warm))
-
-
-def _watched(desk: Desk) -> list[Path]:
-    """The folders transcripts are in."""
-    from minutebook.sources.registry import SOURCES
-
-    places = desk.places or tuple(source.default_root() for source in SOURCES.values())
-    inner = [place / "projects" if (place / "projects").is_dir() else place for place in places]
-    return [place for place in inner if place.exists()]
 
 
 def _by_id(answer: Answer) -> Answer:

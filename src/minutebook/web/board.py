@@ -16,12 +16,13 @@ from minutebook.derive.plain import one_line
 from minutebook.derive.times import instant
 from minutebook.index.entry import seconds
 from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.verbs.decisions import Pair
 from minutebook.verbs.stats import Stats, tally
 from minutebook.web import axis
 from minutebook.web.axis import Range
 from minutebook.web.desk import Desk
 from minutebook.web.pages import engagement_url, render, session_url, wants_fragment
-from minutebook.web.selection import GROUPS, Pair, Selection, chosen, chosen_sessions, selection
+from minutebook.web.selection import GROUPS, Selection, chosen, chosen_sessions, selection
 from minutebook.web.signs import day_heading, project_name
 from minutebook.web.timeline import Column, Work, timeline
 

@@ -9,22 +9,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from minutebook.derive.times import instant
-from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.verbs.decisions import Decision, decisions
 from minutebook.web.board import PAGE
 from minutebook.web.desk import Desk
-from minutebook.web.pages import engagement_url, render, wants_fragment
+from minutebook.web.pages import render, wants_fragment
 from minutebook.web.selection import Selection, chosen, selection
 from minutebook.web.signs import day_heading, project_name
-
-
-class Decision(msgspec.Struct, frozen=True):
-    """One decision, and the engagement it was made in."""
-
-    text: str
-    at: str | None
-    record: SessionRecord
-    engagement: Engagement
-    href: str
 
 
 class DecisionDay(msgspec.Struct, frozen=True):
@@ -33,18 +23,7 @@ class DecisionDay(msgspec.Struct, frozen=True):
 
 
 def decisions_of(desk: Desk, asked: Selection, words: str = "") -> list[Decision]:
-    """Decisions of a selection that have all these words somewhere about them."""
-    wanted = words.casefold().split()
-    found = []
-    for record, engagement in chosen(desk.records(), asked):
-        href = engagement_url(record, engagement)
-        around = f"{engagement.topic} {record.agent_name or ''} {record.project or ''}"
-        for text in engagement.key_decisions:
-            where = f"{text} {around}".casefold()
-            if all(word in where for word in wanted):
-                at = engagement.ended or engagement.started or record.started
-                found.append(Decision(text, at, record, engagement, href))
-    return found
+    return decisions(chosen(desk.records(), asked), words)
 
 
 def decisions_page(desk: Desk, request: Request) -> Response:

@@ -13,8 +13,8 @@ from typing import Any
 
 from minutebook.archive.layout import Layout
 from minutebook.archive.roster import FILE_NAME
+from minutebook.verbs.watch import AT_MOST_MS, QUIET_MS
 
-QUIET_MS, AT_MOST_MS = 300, 2_000
 _PULSE = 25.0  # seconds; proxies and laptops forget connections that say nothing
 
 

@@ -48,6 +48,7 @@ def _environment() -> Environment:
         project_name=signs.project_name,
         plural=plural,
         session_url=session_url,
+        engagement_url=engagement_url,
         name_of=name_of,
         rounds_text=rounds_text,
     )

@@ -13,6 +13,7 @@ from minutebook.errors import BadArgument
 from minutebook.index.entry import seconds
 from minutebook.index.query import Filters
 from minutebook.model.engagement import METHODS, Engagement, SessionRecord
+from minutebook.verbs.decisions import Pair, newest_first
 from minutebook.verbs.search import matching, passes
 
 GROUPS = ("project", "method", "agent", "period")
@@ -121,9 +122,6 @@ def _written(moment: int) -> str:
     return local.strftime("%Y-%m-%dT%H:%M" if local.second == 0 else "%Y-%m-%dT%H:%M:%S")
 
 
-Pair = tuple[SessionRecord, Engagement]
-
-
 def chosen(records: Mapping[str, SessionRecord], selection: Selection) -> list[Pair]:
     """The engagements a selection asks for, newest first."""
     pairs = [
@@ -131,14 +129,7 @@ def chosen(records: Mapping[str, SessionRecord], selection: Selection) -> list[P
         for pair in matching(dict(records), selection.filters)
         if not selection.methods or pair[1].method in selection.methods
     ]
-    pairs.sort(key=_newest, reverse=True)
-    return pairs
-
-
-def _newest(pair: Pair) -> tuple[float, str, int]:
-    record, engagement = pair
-    at = seconds(engagement.started or record.started)
-    return at, record.session_id, engagement.turn_range[0]
+    return newest_first(pairs)
 
 
 def chosen_sessions(

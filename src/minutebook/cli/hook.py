@@ -1,0 +1,75 @@
+"""``minutebook hook``, which the SessionEnd hook calls: take one session's minutes, unseen."""
+
+from __future__ import annotations
+
+import os
+import time
+import traceback
+from pathlib import Path
+
+import click
+import msgspec
+
+from minutebook.archive.layout import Layout
+from minutebook.archive.store import make_folder
+from minutebook.cli.options import archive_option
+from minutebook.compose import choose_extractor, open_house
+from minutebook.config import settings
+from minutebook.errors import Locked, MinutebookError
+from minutebook.sources.library import Library
+from minutebook.verbs.ingest import ingest
+
+_LOG_BYTES = 1_000_000
+_PATIENCE, _PAUSE = 120.0, 1.0  # seconds
+
+
+class _Event(msgspec.Struct):
+    """What Claude Code tells a hook."""
+
+    session_id: str = ""
+    transcript_path: str = ""
+    reason: str = ""
+
+
+@click.command("hook")
+@archive_option
+def command(archive: str | None) -> None:
+    """Ingest the session that has just ended; whatever happens is written to a log."""
+    layout = open_house(settings([], archive)).layout
+    make_folder(layout.root)
+    try:
+        told = _take(layout, os.environ.get("MINUTEBOOK_EVENT", ""))
+    except MinutebookError as error:
+        told = f"not taken: {error}"
+    except Exception:
+        told = f"a bug:\n{traceback.format_exc()}"
+    _log(layout, told)
+
+
+def _take(layout: Layout, event: str) -> str:
+    try:
+        said = msgspec.json.decode(event, type=_Event)
+    except msgspec.DecodeError:
+        return "the hook was told nothing that could be understood"
+    path = Path(said.transcript_path)
+    if path.suffix != ".jsonl" or not path.is_file():
+        return f"{said.session_id[:8]}: there is no transcript ({said.reason})"
+    roster = open_house(settings([], layout.root)).roster
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            transcripts = Library([path]).transcripts
+            report = ingest(layout, roster, transcripts, choose_extractor("offline"), ended=True)
+            return f"{said.session_id[:8]}: {report.engagements} engagements ({said.reason})"
+        except Locked:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(_PAUSE)
+
+
+def _log(layout: Layout, told: str) -> None:
+    log = layout.hook_log
+    if log.exists() and log.stat().st_size > _LOG_BYTES:
+        log.replace(log.with_suffix(".log.1"))
+    with log.open("a", encoding="utf-8", errors="replace") as file:
+        file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {told}\n")

@@ -1,0 +1,105 @@
+"""``minutebook install``."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import click
+
+from minutebook.cli import terminal
+from minutebook.cli.json_output import print_json
+from minutebook.cli.options import house_options, json_option
+from minutebook.compose import open_house
+from minutebook.config import expanded, settings
+from minutebook.sources.registry import SOURCES
+from minutebook.verbs.install_claude import ClaudeHome, Installed
+from minutebook.verbs.install_service import (
+    Unit,
+    launchd_unit,
+    remove_unit,
+    systemd_unit,
+    write_unit,
+)
+
+
+@click.command("install")
+@click.argument("what", type=click.Choice(("claude-code", "systemd", "launchd")))
+@house_options
+@click.option("--uninstall", is_flag=True, help="Take it away again, without a trace.")
+@click.option("--dry-run", is_flag=True, help="Show what would be written; do nothing.")
+@json_option
+def command(
+    what: str,
+    roots: tuple[str, ...],
+    archive: str | None,
+    uninstall: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Make it happen by itself: a skill and a hook for Claude Code, or a service.
+
+    claude-code: agents learn when and how to recall, and minutes are taken, offline, when a
+    session ends. Your settings are merged, a copy is kept. systemd, launchd: a unit that
+    runs `minutebook watch`.
+    """
+    chosen = settings(roots, archive)
+    if what == "claude-code":
+        root = (expanded(roots[0]) if roots else SOURCES["claude-code"].default_root()).absolute()
+        home = ClaudeHome(root, _program(archive))
+        done = home.uninstall(dry_run=dry_run) if uninstall else home.install(dry_run=dry_run)
+        if as_json:
+            print_json(installed=done)
+        else:
+            _print_claude(done, dry_run=dry_run)
+        return
+    make = systemd_unit if what == "systemd" else launchd_unit
+    places = [part for root in chosen.roots for part in ("--root", str(root.absolute()))]
+    kept = ["--archive", str(expanded(archive).absolute())] if archive else []
+    program = [*_program(None), "watch", *places, *kept]
+    log = open_house(chosen).layout.root / "watch.log"
+    unit = make(program, log)
+    if not dry_run:
+        remove_unit(unit) if uninstall else write_unit(unit)
+    if as_json:
+        print_json(unit=unit)
+    else:
+        _print_unit(unit, uninstall=uninstall, dry_run=dry_run)
+
+
+def _program(archive: str | None) -> list[str]:
+    """How this program is called, by whoever, from wherever."""
+    found = shutil.which("minutebook") or str(Path(sys.argv[0]).absolute())
+    program = [found] if Path(found).name == "minutebook" else [sys.executable, "-m", "minutebook"]
+    return program if archive is None else ["env", f"MINUTEBOOK_ARCHIVE={archive}", *program]
+
+
+def _print_claude(done: Installed, *, dry_run: bool) -> None:
+    verb = "would be " if dry_run else ""
+    if done.removed:
+        terminal.say(f"The skill and the hook {verb or 'are '}gone from {done.settings.parent}.")
+        if done.remark:
+            terminal.note(f"Mind: {done.remark}.")
+        return
+    for path in done.files:
+        terminal.say(f"{verb}written: {path}")
+    if done.already:
+        terminal.say(f"The hook is in {done.settings} already.")
+    else:
+        terminal.say(f"{verb}merged:  {done.settings} (a SessionEnd hook)")
+    if done.backup is not None:
+        terminal.say(f"{verb}copied:  what was there, to {done.backup}")
+    terminal.say("Take it away with `minutebook install claude-code --uninstall`.")
+
+
+def _print_unit(unit: Unit, *, uninstall: bool, dry_run: bool) -> None:
+    if dry_run:
+        terminal.say(f"# {unit.path}")
+        terminal.say(unit.content)
+        return
+    if uninstall:
+        terminal.say(f"{unit.path} is gone. If it is still running:  {unit.stop}")
+        return
+    terminal.say(f"Written: {unit.path}")
+    terminal.say(f"Start it:  {unit.start}")

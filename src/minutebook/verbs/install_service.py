@@ -1,0 +1,90 @@
+"""Units that keep `minutebook watch` running: systemd on Linux, launchd on a Mac."""
+
+from __future__ import annotations
+
+import os
+import plistlib
+import shlex
+from pathlib import Path
+
+import msgspec
+
+from minutebook.archive.store import make_folder, write_atomically
+from minutebook.errors import Conflict, NotFound
+
+_NAME = "minutebook-watch"
+_LABEL = "io.minutebook.watch"
+
+
+class Unit(msgspec.Struct, frozen=True):
+    """A file for the system's supervisor, and how to start and stop what it describes."""
+
+    path: Path
+    content: str
+    start: str
+    stop: str
+
+
+def systemd_unit(command: list[str], log: Path) -> Unit:  # noqa: ARG001 - the journal keeps it
+    base = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    line = " ".join(_escaped(part) for part in command)
+    content = (
+        "[Unit]\n"
+        "Description=minutebook: keeps the minutes of coding agents\n\n"
+        "[Service]\n"
+        f"ExecStart={line}\n"
+        "Restart=on-failure\n"
+        "RestartSec=30\n"
+        "Nice=10\n\n"
+        "[Install]\n"
+        "WantedBy=default.target\n"
+    )
+    unit = f"{_NAME}.service"
+    return Unit(
+        base / "systemd" / "user" / unit,
+        content,
+        f"systemctl --user daemon-reload && systemctl --user enable --now {unit}",
+        f"systemctl --user disable --now {unit}",
+    )
+
+
+def _escaped(part: str) -> str:
+    """A word of a command line as systemd reads it."""
+    return shlex.quote(part.replace("\\", "\\\\").replace("%", "%%").replace("$", "$$"))
+
+
+def launchd_unit(command: list[str], log: Path) -> Unit:
+    path = Path.home() / "Library" / "LaunchAgents" / f"{_LABEL}.plist"
+    content = plistlib.dumps(
+        {
+            "Label": _LABEL,
+            "ProgramArguments": command,
+            "RunAtLoad": True,
+            "KeepAlive": {"SuccessfulExit": False},
+            "ThrottleInterval": 30,
+            "ProcessType": "Background",
+            "StandardErrorPath": str(log),
+        }
+    ).decode()
+    return Unit(
+        path,
+        content,
+        f"launchctl load -w {shlex.quote(str(path))}",
+        f"launchctl unload -w {shlex.quote(str(path))}",
+    )
+
+
+def write_unit(unit: Unit, *, force: bool = False) -> bool:
+    """Write a unit; whether it was another before. What somebody else wrote is left alone."""
+    if unit.path.exists() and not force:
+        present = unit.path.read_text(encoding="utf-8", errors="replace")
+        if present != unit.content and "minutebook" not in present:
+            raise Conflict(f"{unit.path} is somebody else's: left untouched.")
+    make_folder(unit.path.parent)
+    return write_atomically(unit.path, unit.content.encode())
+
+
+def remove_unit(unit: Unit) -> None:
+    if not unit.path.exists():
+        raise NotFound(f"There is no {unit.path}.")
+    unit.path.unlink()

@@ -1,0 +1,200 @@
+"""Keep the index current by itself: once per burst of writes, and once more when it is quiet.
+
+The kernel tells of changes; while nothing happens, nothing is read. What was missed (the
+watcher was not running, or was killed) is caught up with at the start.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from datetime import date
+from pathlib import Path
+
+import msgspec
+
+from minutebook.archive.layout import Layout
+from minutebook.archive.roster import load_roster
+from minutebook.archive.store import make_folder, write_atomically, writing
+from minutebook.errors import BadArgument, Conflict, Locked
+from minutebook.extract.extractor import Extractor
+from minutebook.sources.base import Transcript
+from minutebook.sources.library import Library
+from minutebook.sources.registry import SOURCES
+from minutebook.verbs.ingest import IngestReport, ingest
+from minutebook.verbs.inscribe import QUIET_SECONDS
+from minutebook.verbs.refresh import refresh
+
+QUIET_MS, AT_MOST_MS = 300, 2_000
+_TICK_MS = 30_000  # how often somebody looks at the clock while a session may have ended
+_AGAIN, _ATTEMPTS = 1.0, 20  # seconds, and how often, when the archive is found locked
+
+
+class Taken(msgspec.Struct, frozen=True):
+    """What one burst came to."""
+
+    at: float
+    sessions: int
+    engagements: int
+    problem: str | None = None
+    cost_usd: float = 0.0
+
+
+Choose = Callable[[float | None], Extractor]
+"""An extractor that may spend so much."""
+
+
+class Watcher:
+    """Takes the minutes of what changes under some places."""
+
+    def __init__(
+        self,
+        layout: Layout,
+        places: tuple[Path, ...],
+        rules: Callable[[], Extractor],
+        model: Choose | None = None,
+        daily_cap: float | None = None,
+        quiet: float = QUIET_SECONDS + 5,
+    ) -> None:
+        self._layout, self._places = layout, places
+        self._rules, self._model, self._cap = rules, model, daily_cap
+        self._quiet = quiet
+        self._touched: dict[str, float] = {}
+        """Sessions that may still be running, and when they were last written to."""
+        self._missed: set[Path] = set()
+        self._seen: dict[str, tuple[int, float]] = {}
+
+    def run(self, stop: threading.Event) -> Iterator[Taken]:
+        """Everything once, then whatever changes, until told to stop."""
+        from watchfiles import watch
+
+        folders = watched(self._places)
+        if not folders:
+            raise BadArgument("There is no folder to watch: name one with --root.")
+        make_folder(self._layout.root)
+        try:
+            with writing(self._layout.watch_lock, "watch"):
+                yield from self._catch_up()
+                yield from self._catch_up()  # with what was written during the first
+                bursts = watch(
+                    *folders,
+                    watch_filter=lambda _, path: path.endswith(".jsonl"),
+                    step=QUIET_MS,
+                    debounce=AT_MOST_MS,
+                    stop_event=stop,
+                    rust_timeout=_TICK_MS,
+                    yield_on_timeout=True,
+                    raise_interrupt=True,
+                    ignore_permission_denied=True,
+                )
+                first = True
+                for changes in bursts:
+                    if stop.is_set():
+                        return
+                    if first:
+                        yield from self._catch_up()  # with what was written before it watched
+                        first = False
+                    yield from self._heard({Path(path) for _, path in changes})
+        except Locked:
+            raise Conflict("Another `minutebook watch` looks after this archive already.") from None
+
+    def _catch_up(self) -> Iterator[Taken]:
+        """Take everything that is not as it was when it was last looked at."""
+        now = {str(t.path): (t.size, t.mtime) for t in Library(self._places).transcripts}
+        changed = {Path(path) for path, state in now.items() if self._seen.get(path) != state}
+        self._seen = now
+        if changed:
+            yield from self._take(_of(Library(self._places).transcripts, changed))
+
+    def _heard(self, paths: set[Path]) -> Iterator[Taken]:
+        paths |= self._missed
+        self._missed = set()
+        if paths:
+            yield from self._take(_of(Library(self._places).transcripts, paths))
+        now = time.time()
+        over = {id for id, at in self._touched.items() if now - at > self._quiet}
+        if over:
+            found = [t for t in Library(self._places).transcripts if t.session_id in over]
+            for id in over:
+                del self._touched[id]
+            yield from self._take(found, ended=True)
+
+    def _take(self, transcripts: list[Transcript], *, ended: bool = False) -> Iterator[Taken]:
+        now = time.time()
+        for transcript in transcripts:
+            if not ended and now - transcript.mtime < self._quiet:
+                self._touched[transcript.session_id] = transcript.mtime
+        if not transcripts:
+            return
+        try:
+            report = self._patiently(transcripts, ask=ended and self._model is not None)
+        except Locked as error:
+            self._missed |= {transcript.path for transcript in transcripts}
+            yield Taken(now, len(transcripts), 0, str(error))
+            return
+        except OSError as error:
+            yield Taken(now, len(transcripts), 0, error.strerror or str(error))
+            return
+        problem = report.stopped or next((f.reason for f in report.failures), None)
+        yield Taken(now, len(transcripts), report.engagements, problem, report.cost_usd)
+
+    def _patiently(self, transcripts: list[Transcript], *, ask: bool) -> IngestReport:
+        """Ingest and index; where somebody else is writing, a few times more."""
+        for attempt in range(_ATTEMPTS):
+            try:
+                report = self._ingest(transcripts, self._rules())
+                if ask:
+                    report = self._ask(transcripts)
+                refresh(self._layout, Library(self._places))
+                return report
+            except Locked:
+                if attempt == _ATTEMPTS - 1:
+                    raise
+                time.sleep(_AGAIN)
+        raise AssertionError("unreachable")
+
+    def _ingest(self, transcripts: list[Transcript], extractor: Extractor) -> IngestReport:
+        roster = load_roster(self._layout.root)
+        return ingest(self._layout, roster, transcripts, extractor)
+
+    def _ask(self, transcripts: list[Transcript]) -> IngestReport:
+        """Ask a model about sessions that are over, within what is left of today's cap."""
+        assert self._model is not None
+        spent = spent_today(self._layout)
+        left = None if self._cap is None else max(0.0, self._cap - spent)
+        report = self._ingest(transcripts, self._model(left))
+        note_spending(self._layout, spent + report.cost_usd)
+        return report
+
+
+class _Spending(msgspec.Struct):
+    day: str
+    cost_usd: float
+
+
+def spent_today(layout: Layout) -> float:
+    """What background extraction has cost since midnight."""
+    try:
+        known = msgspec.json.decode(layout.watch_spending.read_bytes(), type=_Spending)
+    except (OSError, msgspec.DecodeError):
+        return 0.0
+    return known.cost_usd if known.day == date.today().isoformat() else 0.0
+
+
+def note_spending(layout: Layout, cost_usd: float) -> None:
+    spending = _Spending(date.today().isoformat(), round(cost_usd, 6))
+    write_atomically(layout.watch_spending, msgspec.json.encode(spending))
+
+
+def watched(places: tuple[Path, ...]) -> list[Path]:
+    """The folders transcripts are in."""
+    chosen = places or tuple(source.default_root() for source in SOURCES.values())
+    inner = [place / "projects" if (place / "projects").is_dir() else place for place in chosen]
+    return [place for place in inner if place.exists()]
+
+
+def _of(transcripts: list[Transcript], paths: set[Path]) -> list[Transcript]:
+    """The sessions some changed files belong to: their own, or one of their subagents'."""
+    names = {part for path in paths for part in (path.stem, *path.parts[-3:-1])}
+    return [t for t in transcripts if t.path in paths or t.session_id in names]
