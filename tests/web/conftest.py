@@ -14,11 +14,12 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 from tests.conftest import Record, as_line
 
@@ -33,6 +34,7 @@ CHROMIUM = next(
 needs_chromium = pytest.mark.skipif(
     CHROMIUM is None, reason="needs Chromium: apt-get install chromium (make test does, as root)"
 )
+SIZE: ViewportSize = {"width": 1280, "height": 860}
 _FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
@@ -201,7 +203,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     """A page that fails the test when a script of ours breaks."""
-    context = browser.new_context(viewport={"width": 1280, "height": 860})
+    context = browser.new_context(viewport=SIZE, timezone_id="UTC")
     opened = context.new_page()
     broken: list[str] = []
     opened.on("pageerror", lambda error: broken.append(str(error)))
@@ -215,3 +217,55 @@ def ready(page: Page, url: str) -> Page:
     page.goto(url)
     page.wait_for_selector("html[data-ready]")
     return page
+
+
+# -- minutes written by hand
+
+
+def stamp(moment: datetime) -> str:
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def engagement(moment: datetime, method: str, topic: str, **fields: Any) -> Record:
+    """An engagement of half an hour."""
+    return {
+        "id": "work",
+        "topic": topic,
+        "project": "/home/dev/orchard",
+        "method": method,
+        "phase": "completed",
+        "turn_range": [1, 3],
+        "started": stamp(moment),
+        "ended": stamp(moment + timedelta(minutes=30)),
+        **fields,
+    }
+
+
+def minutes_of(number: int, *engagements: Record, **fields: Any) -> Record:
+    """A session's record; its id is made of its number."""
+    return {
+        "session_id": f"{number:08d}-1111-4222-8333-444444444444",
+        "title": f"Session {number}",
+        "cwd": engagements[0]["project"] if engagements else "/home/dev/orchard",
+        "started": engagements[0]["started"] if engagements else "2026-03-01T09:00:00Z",
+        "ended": engagements[-1]["ended"] if engagements else "2026-03-01T09:30:00Z",
+        "rounds": 3,
+        "extractor": "offline",
+        "engagements": list(engagements),
+        **fields,
+    }
+
+
+def write_minutes(archive: Path, *records: Record | bytes) -> Path:
+    """An archive with these minutes and nothing else."""
+    path = archive / "sessions" / "engagements.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"".join(as_line(record) + b"\n" for record in records))
+    return path
+
+
+def shown_minutes(folder: Path, *records: Record | bytes) -> Served:
+    """A viewer of minutes written by hand; nothing else is taken."""
+    (folder / "claude" / "projects").mkdir(parents=True)
+    write_minutes(folder / "archive", *records)
+    return start(folder / "claude", folder / "archive", "--no-ingest")

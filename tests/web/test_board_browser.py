@@ -8,15 +8,22 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Error, Locator, Page, expect
 
-from tests.conftest import Record, as_line
-from tests.web.conftest import Served, needs_chromium, ready, start
+from tests.conftest import Record
+from tests.web.conftest import (
+    SIZE,
+    Served,
+    engagement,
+    minutes_of,
+    needs_chromium,
+    ready,
+    shown_minutes,
+)
 
 pytestmark = needs_chromium
 
@@ -38,60 +45,6 @@ SIGNS = {
 PROJECTS, AGENTS = ("orchard", "atlas", "ledger"), ("Reed", "Wren")
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 DAY = 86400
-
-
-# -- minutes written by hand
-
-
-def stamp(moment: datetime) -> str:
-    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
-def engagement(moment: datetime, method: str, topic: str, **fields: Any) -> Record:
-    """An engagement of half an hour."""
-    return {
-        "id": "work",
-        "topic": topic,
-        "project": "/home/dev/orchard",
-        "method": method,
-        "phase": "completed",
-        "turn_range": [1, 3],
-        "started": stamp(moment),
-        "ended": stamp(moment + timedelta(minutes=30)),
-        **fields,
-    }
-
-
-def minutes_of(number: int, *engagements: Record, **fields: Any) -> Record:
-    """A session's record; its id is made of its number."""
-    return {
-        "session_id": f"{number:08d}-1111-4222-8333-444444444444",
-        "title": f"Session {number}",
-        "cwd": engagements[0]["project"] if engagements else "/home/dev/orchard",
-        "started": engagements[0]["started"] if engagements else "2026-03-01T09:00:00Z",
-        "ended": engagements[-1]["ended"] if engagements else "2026-03-01T09:30:00Z",
-        "rounds": 3,
-        "extractor": "offline",
-        "engagements": list(engagements),
-        **fields,
-    }
-
-
-def write_minutes(archive: Path, *records: Record | bytes) -> Path:
-    """An archive with these minutes and nothing else."""
-    path = archive / "sessions" / "engagements.jsonl"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"".join(as_line(record) + b"\n" for record in records))
-    return path
-
-
-def shown_minutes(folder: Path, *records: Record | bytes) -> Served:
-    """A viewer of minutes written by hand; nothing else is taken."""
-    (folder / "claude" / "projects").mkdir(parents=True)
-    write_minutes(folder / "archive", *records)
-    return start(folder / "claude", folder / "archive", "--no-ingest")
-
-
 FIRST = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
 
@@ -142,6 +95,28 @@ def year(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     served = shown_minutes(tmp_path_factory.mktemp("year"), *year_of_work())
     yield served
     served.stop()
+
+
+@pytest.fixture(scope="module")
+def window(browser: Browser) -> Iterator[Page]:
+    with browser.new_context(viewport=SIZE, timezone_id="UTC") as context:
+        yield context.new_page()
+
+
+@pytest.fixture
+def page(window: Page) -> Iterator[Page]:
+    """One page for all tests here, which is faster; it fails the test when a script breaks."""
+    broken: list[str] = []
+
+    def note(error: Error) -> None:
+        broken.append(str(error))
+
+    window.set_viewport_size(SIZE)
+    window.on("pageerror", note)
+    yield window
+    window.remove_listener("pageerror", note)
+    window.goto("about:blank")
+    assert broken == []
 
 
 # -- what is on the page
@@ -245,6 +220,7 @@ def test_the_button_changes_the_colours(eleven: Served, page: Page) -> None:
     page.reload()
     page.wait_for_selector("html[data-ready]")
     assert colours(page)["build"][0] == rgb("#4ade80")
+    page.evaluate("() => localStorage.clear()")
 
 
 def test_the_legend_narrows_the_list(eleven: Served, page: Page) -> None:
@@ -447,7 +423,6 @@ def test_the_filters_are_in_the_address(eleven: Served, page: Page) -> None:
     assert state(page) == {"group": ["agent"], "agent": ["Wren"]}
 
 
-# Fails: the form of filters knows view, group and method, but not from and to.
 def test_a_filter_keeps_the_range(eleven: Served, page: Page) -> None:
     """VIEW-14: a field narrows what is chosen; it does not throw the range away."""
     ready(page, f"{eleven.url}/?from=2026-03-05&to=2026-03-12")
@@ -549,11 +524,11 @@ def test_ten_thousand_in_a_day_are_few_nodes(crowd: Served, page: Page) -> None:
     assert page.evaluate("document.querySelectorAll('*').length") < 5_000
 
 
-@pytest.mark.parametrize("topic", ["כתיבת פרק (א)", "朝の散歩のブログ"])
-def test_topics_of_other_scripts_stand_by_themselves(crowd: Served, page: Page, topic: str) -> None:
+def test_topics_of_other_scripts_stand_by_themselves(crowd: Served, page: Page) -> None:
     """VIEW-13: a topic from right to left does not turn what is around it."""
     ready(page, crowd.url)
-    expect(page.locator(".row .open > bdi", has_text=topic)).to_be_visible()
+    for topic in ("כתיבת פרק (א)", "朝の散歩のブログ"):
+        expect(page.locator(".row .open > bdi", has_text=topic)).to_be_visible()
 
 
 # -- by key
@@ -611,12 +586,13 @@ def test_a_question_mark_shows_the_keys(viewer: Served, page: Page) -> None:
 def test_keys_do_nothing_to_the_page_behind_a_dialog(viewer: Served, page: Page) -> None:
     """VIEW-14: a dialog has the keys while it is open."""
     ready(page, viewer.url)
+    page.evaluate(
+        """() => document.querySelector('[data-key="+"]').addEventListener(
+          "click", () => (document.body.dataset.zoomed = "yes"))"""
+    )
     page.keyboard.press("?")
-    before = page.url
     page.keyboard.press("+")
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
-    assert page.url == before
+    assert page.evaluate("() => document.body.dataset.zoomed ?? 'no'") == "no"
 
 
 def test_g_goes_to_the_decisions(viewer: Served, page: Page) -> None:
@@ -638,19 +614,19 @@ def typed(page: Page, words: str) -> Locator:
     return page.locator("#palette-results")
 
 
-@pytest.mark.parametrize(
-    ("words", "found"),
-    [
-        ("passkey", "passkey"),  # a topic
-        ("upsert everywhere", "UPSERT"),  # words of a decision
-        ("Reed", "orchard · Reed"),  # an agent's name
-        ("朝の散歩", "散歩"),
-    ],
-)
-def test_the_palette_finds_as_one_types(viewer: Served, page: Page, words: str, found: str) -> None:
-    """VIEW-08: topics, summaries and agent names are found while they are typed."""
+def test_the_palette_finds_as_one_types(viewer: Served, page: Page) -> None:
+    """VIEW-08: topics, words of a summary and agent names are found while they are typed."""
     ready(page, viewer.url)
-    expect(typed(page, words)).to_contain_text(found, ignore_case=True)
+    results = typed(page, "passkey")
+    expect(results).to_contain_text("passkey", ignore_case=True)
+    for words, found in (
+        ("upsert everywhere", "UPSERT"),
+        ("Reed", "orchard · Reed"),
+        ("朝の散歩", "散歩"),
+    ):
+        page.locator("#pq").fill(words)
+        page.wait_for_selector(f'#palette-results[data-for="{words}"]')
+        expect(results).to_contain_text(found, ignore_case=True)
 
 
 def test_half_a_word_is_enough(viewer: Served, page: Page) -> None:
@@ -708,11 +684,10 @@ def test_nothing_found_has_its_own_words(viewer: Served, page: Page) -> None:
     expect(results.locator(".nothing")).to_contain_text("xyzzyplugh")
 
 
-# Fails: what finds nothing is asked again with a star at its end, also behind `method:deploy`.
 def test_a_filter_at_the_end_is_no_half_word(viewer: Served, page: Page) -> None:
     """VIEW-11: nothing found with a filter is nothing found, not a mistake of the reader."""
     ready(page, f"{viewer.url}/search?q=xyzzyplugh+method:deploy")
-    expect(page.locator("#results .nothing")).to_contain_text("Nothing is about")
+    assert page.locator("#results .nothing").inner_text().startswith("Nothing is about")
 
 
 def test_the_search_page_follows_its_field(viewer: Served, page: Page) -> None:
@@ -785,7 +760,7 @@ def test_no_session_page_shows_an_id(viewer: Served, page: Page) -> None:
     shown = []
     for session in viewer.json("/api/v1/sessions")["sessions"]:
         address = f"/session/{session['session_id']}?show=user,assistant,thinking,calls,results"
-        ready(page, viewer.url + address)
+        page.goto(viewer.url + address, wait_until="domcontentloaded")
         shown.append(page.locator("body").inner_text() + page.title())
     assert len(shown) == 8
     assert [text for text in shown if UUID.search(text)] == []

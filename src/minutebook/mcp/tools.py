@@ -49,7 +49,9 @@ class Tools:
 
     def _shelf(self) -> Shelf:
         roster = load_roster(self._layout.root)
-        return Shelf(self._layout, Library(self._places), roster, self._minutes, self._meaning)
+        return Shelf(
+            self._layout, Library(self._places, lenient=True), roster, self._minutes, self._meaning
+        )
 
     def search(
         self,
@@ -69,7 +71,7 @@ class Tools:
         with self._lock:
             found = search(
                 self._layout,
-                Library(self._places),
+                Library(self._places, lenient=True),
                 parse_query(query, filters),
                 where=where,
                 limit=start + limit + 1,

@@ -26,8 +26,10 @@ class Overview(msgspec.Struct, frozen=True):
 class Library:
     """All transcripts under some places (or, with none given, in the sources' own homes)."""
 
-    def __init__(self, places: Sequence[Path] = ()) -> None:
+    def __init__(self, places: Sequence[Path] = (), *, lenient: bool = False) -> None:
         self.places = tuple(places)
+        self._lenient = lenient
+        """Whether a place that is not there is an empty one: for servers, which outlive places."""
 
     @cached_property
     def _found(self) -> tuple[list[Transcript], list[Trouble]]:
@@ -35,6 +37,8 @@ class Library:
         troubles: list[Trouble] = []
         for source in SOURCES.values():
             places = self.places or tuple(p for p in [source.default_root()] if p.is_dir())
+            if self._lenient:
+                places = tuple(place for place in places if place.exists())
             found, odd = source.discover(places)
             transcripts += found
             troubles += odd

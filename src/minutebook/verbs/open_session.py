@@ -21,7 +21,7 @@ from minutebook.archive.media import FOLDER, MediaStore
 from minutebook.archive.reading import read_subagent
 from minutebook.archive.rounds import KeptRound, kept, read_round
 from minutebook.errors import NotFound
-from minutebook.model import Subagent
+from minutebook.model import Subagent, ToolCall
 from minutebook.model.blocks import Notice
 from minutebook.sources.base import Transcript
 from minutebook.sources.library import open_transcript
@@ -31,6 +31,8 @@ _KEPT_BYTES = 48_000_000  # of decoded round files, so that scrolling does not d
 _ROUND_NAME = re.compile(r"[a-z]?(\d+)\.json")
 _MEDIA_NAME = re.compile(r"[0-9a-f]{32}\.[a-z0-9]{1,8}")
 
+UNANSWERED = "unanswered"
+"""Kind of a call without a result."""
 MISSING = "missing"
 """Kind of the notice that stands where a round file is gone."""
 
@@ -40,7 +42,7 @@ class RoundShape(msgspec.Struct, frozen=True):
 
     number: int
     kinds: tuple[str, ...]
-    """``user``, ``assistant``, ``thinking``, ``call``, ``notice`` … a block each."""
+    """``user``, ``assistant``, ``thinking``, ``call``, ``unanswered``, ``notice`` …"""
 
 
 class OpenSession:
@@ -192,10 +194,12 @@ def open_session(
 
 def shape(round: KeptRound) -> RoundShape:
     asked = len(round.asked)
-    tags = (str(block.__struct_config__.tag) for block in round.blocks)
-    return RoundShape(
-        round.round, tuple(kind_of(tag, typed=at < asked) for at, tag in enumerate(tags))
-    )
+    kinds = []
+    for at, block in enumerate(round.blocks):
+        answered = not isinstance(block, ToolCall) or block.result is not None
+        tag = str(block.__struct_config__.tag)
+        kinds.append(kind_of(tag, typed=at < asked) if answered else UNANSWERED)
+    return RoundShape(round.round, tuple(kinds))
 
 
 def kind_of(tag: str, *, typed: bool) -> str:
@@ -205,8 +209,13 @@ def kind_of(tag: str, *, typed: bool) -> str:
     return {"thinking": "thinking", "tool_call": "call", "notice": "notice"}.get(tag, "result")
 
 
+class _Answer(msgspec.Struct):
+    """That there is one is all that matters."""
+
+
 class _Kind(msgspec.Struct):
     type: str = ""
+    result: _Answer | None = None
 
 
 class _Sketch(msgspec.Struct):
@@ -222,7 +231,13 @@ def _kinds(sketch: _Sketch) -> tuple[str, ...]:
         asked = [kind_of(block.type, typed=True) for block in sketch.user]
     else:
         asked = ["user"] if sketch.user is not None else []
-    return (*asked, *(kind_of(block.type, typed=False) for block in sketch.agent))
+    return (*asked, *(_kind(block) for block in sketch.agent))
+
+
+def _kind(block: _Kind) -> str:
+    if block.type == "tool_call" and block.result is None:
+        return UNANSWERED
+    return kind_of(block.type, typed=False)
 
 
 def _missing(number: int) -> KeptRound:

@@ -101,21 +101,25 @@ class Watcher:
 
     def _catch_up(self) -> Iterator[Taken]:
         """Take everything that is not as it was when it was last looked at."""
-        now = {str(t.path): (t.size, t.mtime) for t in Library(self._places).transcripts}
+        now = {
+            str(t.path): (t.size, t.mtime) for t in Library(self._places, lenient=True).transcripts
+        }
         changed = {Path(path) for path, state in now.items() if self._seen.get(path) != state}
         self._seen = now
         if changed:
-            yield from self._take(_of(Library(self._places).transcripts, changed))
+            yield from self._take(_of(Library(self._places, lenient=True).transcripts, changed))
 
     def _heard(self, paths: set[Path]) -> Iterator[Taken]:
         paths |= self._missed
         self._missed = set()
         if paths:
-            yield from self._take(_of(Library(self._places).transcripts, paths))
+            yield from self._take(_of(Library(self._places, lenient=True).transcripts, paths))
         now = time.time()
         over = {id for id, at in self._touched.items() if now - at > self._quiet}
         if over:
-            found = [t for t in Library(self._places).transcripts if t.session_id in over]
+            found = [
+                t for t in Library(self._places, lenient=True).transcripts if t.session_id in over
+            ]
             for id in over:
                 del self._touched[id]
             yield from self._take(found, ended=True)
@@ -146,7 +150,7 @@ class Watcher:
                 report = self._ingest(transcripts, self._rules())
                 if ask:
                     report = self._ask(transcripts)
-                refresh(self._layout, Library(self._places))
+                refresh(self._layout, Library(self._places, lenient=True))
                 return report
             except Locked:
                 if attempt == _ATTEMPTS - 1:

@@ -43,7 +43,7 @@ def limits(request: Request) -> tuple[int, int]:
 def listing(items: list[Any], request: Request, name: str) -> Response:
     start, limit = limits(request)
     following = start + limit if start + limit < len(items) else None
-    page = {name: items[start : start + limit]}
+    page = {name: _masked(items[start : start + limit])}
     return answer(total=len(items), next=following, **page)
 
 
@@ -77,7 +77,7 @@ def _plain(value: msgspec.Struct) -> dict[str, Any]:
 
 def session(desk: Desk, session_id: str) -> Response:
     opened = desk.open(session_id)
-    return answer(session=desk.record(session_id), rounds=opened.count)
+    return answer(session=_masked(_plain(desk.record(session_id))), rounds=opened.count)
 
 
 def rounds(desk: Desk, request: Request, session_id: str) -> Response:
@@ -97,7 +97,7 @@ def _masked(value: Any) -> Any:
     """Every text in a value, masked."""
     if isinstance(value, str):
         return mask(value)
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_masked(item) for item in value]
     if isinstance(value, dict):
         return {name: _masked(item) for name, item in value.items()}
@@ -135,7 +135,8 @@ def search(desk: Desk, request: Request) -> Response:
         mode=mode,  # type: ignore[arg-type]  # likewise
         limit=limit,
     )
-    return answer(mode=found.mode, fresh_at=found.fresh_at, hits=found.hits)
+    hits = _masked(msgspec.to_builtins(found.hits))
+    return answer(mode=found.mode, fresh_at=found.fresh_at, hits=hits)
 
 
 def decisions(desk: Desk, request: Request) -> Response:

@@ -49,7 +49,7 @@ class Desk:
         with self._lock:
             now = time.monotonic()
             if self._library is None or now - self._library[0] > _DIRECTORY_SECONDS:
-                library = Library(self.places)
+                library = Library(self.places, lenient=True)
                 _ = library.transcripts  # found now, not while somebody waits for more
                 self._library = (now, library)
             return self._library[1]
@@ -60,8 +60,14 @@ class Desk:
             self.stale = True
 
     def transcript(self, session_id: str) -> Transcript | None:
-        found = (t for t in self.library().transcripts if t.session_id == session_id)
-        return next(found, None)
+        for _ in range(2):
+            found = [t for t in self.library().transcripts if t.session_id == session_id]
+            if found or session_id in self.records():
+                return found[0] if found else None
+            with self._lock:
+                if self._library is not None and time.monotonic() - self._library[0] > 1:
+                    self._library = None  # it may be newer than what was found
+        return None
 
     def records(self) -> dict[str, SessionRecord]:
         """Every session with minutes."""
@@ -161,7 +167,7 @@ class Desk:
         """Bring the search index up to date; where somebody else is at it, leave it to them."""
         try:
             self.stale = False
-            refresh(self.layout, Library(self.places))
+            refresh(self.layout, Library(self.places, lenient=True))
             self._embed()
         except (Locked, OSError):
             self.stale = True
@@ -189,7 +195,8 @@ class Desk:
         with self._searching:
             answer = self._search(typed, where, mode, limit)
             words = typed.split()
-            if not answer.hits and words and typed[-1:].isalnum() and len(words[-1]) > 1:
+            half = words and typed[-1:].isalnum() and len(words[-1]) > 1 and ":" not in words[-1]
+            if not answer.hits and half:
                 return self._search(f"{typed}*", where, "lexical", limit)
             return answer
 

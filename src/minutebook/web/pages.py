@@ -12,6 +12,7 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
 from minutebook.derive.plain import one_line
+from minutebook.derive.secrets import mask
 from minutebook.derive.wording import plural
 from minutebook.model.engagement import METHODS, Engagement, SessionRecord
 from minutebook.web import signs
@@ -67,8 +68,8 @@ def render(template: str, /, status: int = 200, **values: Any) -> HTMLResponse:
 
 
 def line(text: str | None) -> str:
-    """Other people's words on one line."""
-    return one_line(text or "")
+    """Other people's words on one line, without secrets."""
+    return mask(one_line(text)) if text else ""
 
 
 def safe_json(text: str) -> Markup:
@@ -99,7 +100,7 @@ def engagement_url(record: SessionRecord, engagement: Engagement) -> str:
 
 def name_of(record: SessionRecord) -> str:
     """What a person calls a session; never its id (VIEW-13)."""
-    return one_line(record.agent_name or record.title or "") or "A session without a title"
+    return line(record.agent_name or record.title) or "A session without a title"
 
 
 def rounds_text(turn_range: tuple[int, int]) -> str:

@@ -70,7 +70,9 @@ def parts_of(shapes: Iterable[RoundShape]) -> list[Part]:
 
 
 def _toggles(kind: str) -> tuple[str, ...]:
-    return {"call": ("calls", "results"), "result": ("results",), "notice": ()}.get(kind, (kind,))
+    if kind == "call":
+        return ("calls", "results")
+    return {"unanswered": ("calls",), "result": ("results",), "notice": ()}.get(kind, (kind,))
 
 
 def part_of(parts: list[Part], round: int, block: int = 0) -> int:

@@ -57,20 +57,24 @@ class Selection(msgspec.Struct, frozen=True):
 
     def query(self, **changes: object) -> str:
         """This selection, changed, as the query of a URL; what is usual is left out."""
-        other = msgspec.structs.replace(self, **changes)
+        said = msgspec.structs.replace(self, **changes).said()
+        return f"?{urlencode(said, safe=',:')}" if said else "?"
+
+    def said(self) -> dict[str, str]:
+        """The fields of the query."""
         said: dict[str, str] = {}
         usual = Selection()
         for name in ("view", "group", *_TEXTS):
-            if getattr(other, name) != getattr(usual, name):
-                said[name] = getattr(other, name)
-        if other.methods:
-            said["method"] = ",".join(other.methods)
-        for name, moment in (("from", other.after), ("to", other.before)):
+            if getattr(self, name) != getattr(usual, name):
+                said[name] = getattr(self, name)
+        if self.methods:
+            said["method"] = ",".join(self.methods)
+        for name, moment in (("from", self.after), ("to", self.before)):
             if moment is not None:
                 said[name] = _written(moment)
-        if other.ghosts:
+        if self.ghosts:
             said["ghosts"] = "1"
-        return f"?{urlencode(said, safe=',:')}" if said else "?"
+        return said
 
     def toggled(self, method: str) -> tuple[str, ...]:
         """The methods with one taken in or left out; all of them are none."""

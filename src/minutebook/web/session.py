@@ -25,6 +25,7 @@ from minutebook.web.pages import name_of, render, session_url
 from minutebook.web.parts import Part, part_of, parts_of, show_query, shown_of, totals
 
 _MOST_FOUND = 500
+_TOGGLE = {"call": "calls", "unanswered": "calls", "result": "results", "notice": ""}
 _MEDIA_TYPES = {"png": "image/png", "jpg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"}
 
 
@@ -255,6 +256,6 @@ def find(desk: Desk, session_id: str, typed: str) -> dict[str, Any]:
             if wanted in words_of(block).casefold():
                 if len(places) >= _MOST_FOUND:
                     return {"places": places, "more": True}
-                toggle = {"call": "calls", "result": "results", "notice": ""}.get(kind, kind)
+                toggle = _TOGGLE.get(kind, kind)
                 places.append((part_of(scroll.parts, round.round, at), round.round, at, toggle))
     return {"places": places, "more": False}

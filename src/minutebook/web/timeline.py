@@ -12,10 +12,9 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from minutebook.derive.plain import one_line
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.web.axis import DAY, HOUR, Range, Tick, ticks
-from minutebook.web.pages import engagement_url, name_of, session_url
+from minutebook.web.pages import engagement_url, line, name_of, session_url
 from minutebook.web.signs import UNLABELLED, project_name
 
 MOST_BARS = 240
@@ -38,7 +37,7 @@ class Work(msgspec.Struct, frozen=True):
 
     @property
     def topic(self) -> str:
-        return one_line(self.engagement.topic) if self.engagement else name_of(self.record)
+        return line(self.engagement.topic) if self.engagement else name_of(self.record)
 
     @property
     def href(self) -> str:

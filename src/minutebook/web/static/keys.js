@@ -30,6 +30,7 @@ export function listenToKeys() {
       if (event.key === "Escape") event.target.blur();
       return;
     }
+    if ($("dialog[open]") && !["j", "k"].includes(event.key)) return; // the page behind stays as it is
     const action = { "/": openPalette, "?": () => $("#help").showModal() }[event.key];
     const gone = lastKey === "g" && { m: "/", d: "/decisions" }[event.key];
     lastKey = event.key;

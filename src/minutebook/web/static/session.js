@@ -234,11 +234,13 @@ export async function session() {
 
   // -- moving about
 
-  function turn(by) {
-    const numbers = $$(".round[id]").map((round) => +round.dataset.round);
-    const here = +(scroller.current()?.dataset.round ?? 1);
+  let heading = null; // the round quick keys are on their way to
+  async function turn(by) {
     const last = scroller.parts.at(-1)?.[2] ?? 1;
-    if (numbers.length) scroller.go(Math.min(last, Math.max(1, here + by)));
+    const here = heading ?? +(scroller.current()?.dataset.round ?? 1);
+    const mine = (heading = Math.min(last, Math.max(1, here + by)));
+    await scroller.go(mine);
+    if (heading === mine) heading = null;
   }
   keys.set("j", () => turn(1));
   keys.set("k", () => turn(-1));

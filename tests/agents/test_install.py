@@ -1,0 +1,263 @@
+"""Installing for Claude Code: merged, backed up, and gone without a trace."""
+
+from __future__ import annotations
+
+import json
+import os
+import plistlib
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from minutebook.archive.engagements import read_records
+from minutebook.archive.layout import Layout
+from minutebook.errors import BadArgument, Conflict
+from minutebook.verbs.install_claude import ClaudeHome
+from minutebook.verbs.install_service import launchd_unit, systemd_unit, write_unit
+from tests.conftest import as_line, user
+
+COMMAND = [sys.executable, "-m", "minutebook"]
+SETTINGS = [
+    None,
+    b"",
+    b"{}",
+    b'{\n    "model": "opus",\n    "hooks": {"Stop": []}\n}',
+    b'{"hooks":{"SessionEnd":[{"hooks":[{"type":"command","command":"say bye"}]}]}}\n',
+    '{\n\t"note": "ünïcödé \\u00e9",\n\t"permissions": {"allow": ["Bash(ls)"]}\n}\n'.encode(),
+]
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+@pytest.mark.parametrize("before", SETTINGS, ids=range(len(SETTINGS)))
+def test_installed_and_gone_without_a_trace(tmp_path: Path, before: bytes | None) -> None:
+    """FUT-05: what was there is merged and kept; afterwards every byte is as it was."""
+    root = tmp_path / ".claude"
+    if before is not None:
+        root.mkdir()
+        (root / "settings.json").write_bytes(before)
+    kept = tree(tmp_path)
+    folders = sorted(p for p in tmp_path.rglob("*") if p.is_dir())
+    home = ClaudeHome(root, COMMAND)
+    home.install()
+    settings = json.loads((root / "settings.json").read_bytes())
+    known = json.loads(before) if before and before.strip() else {}
+    for name, value in known.items():
+        if name != "hooks":
+            assert settings[name] == value
+    for event, entries in known.get("hooks", {}).items():
+        assert settings["hooks"][event][: len(entries)] == entries
+    assert "session-end.sh" in json.dumps(settings["hooks"]["SessionEnd"][-1])
+    assert (root / "skills" / "minutebook" / "SKILL.md").read_text().startswith("---\nname:")
+    if before:
+        assert (root / "settings.json.before-minutebook").read_bytes() == before
+    home.uninstall()
+    assert tree(tmp_path) == kept
+    assert sorted(p for p in tmp_path.rglob("*") if p.is_dir()) == folders
+
+
+def test_twice_is_once(tmp_path: Path) -> None:
+    """FUT-05: a second install changes nothing, and the way back is still exact."""
+    root = tmp_path / ".claude"
+    root.mkdir()
+    (root / "settings.json").write_bytes(SETTINGS[3] or b"")
+    home = ClaudeHome(root, COMMAND)
+    home.install()
+    once = tree(tmp_path)
+    assert home.install().already
+    assert tree(tmp_path) == once
+    home.uninstall()
+    assert (root / "settings.json").read_bytes() == SETTINGS[3]
+
+
+def test_settings_changed_since_lose_only_our_hook(tmp_path: Path) -> None:
+    """FUT-05: what a person added meanwhile stays."""
+    root = tmp_path / ".claude"
+    root.mkdir()
+    (root / "settings.json").write_bytes(SETTINGS[3] or b"")
+    home = ClaudeHome(root, COMMAND)
+    home.install()
+    settings = json.loads((root / "settings.json").read_bytes())
+    settings["theme"] = "dark"
+    (root / "settings.json").write_text(json.dumps(settings))
+    done = home.uninstall()
+    assert done.remark
+    assert json.loads((root / "settings.json").read_bytes()) == {
+        "model": "opus",
+        "hooks": {"Stop": []},
+        "theme": "dark",
+    }
+
+
+@pytest.mark.parametrize(
+    "content", [b'{"a": 1, // comment\n}', b"{broken", b"[]", b'"text"', b'{"a": 1,}']
+)
+def test_settings_nobody_can_read_are_left_alone(tmp_path: Path, content: bytes) -> None:
+    """Comments or broken JSON: untouched, a clear message, nothing installed."""
+    (tmp_path / "settings.json").write_bytes(content)
+    with pytest.raises(BadArgument, match="left untouched"):
+        ClaudeHome(tmp_path, COMMAND).install()
+    assert tree(tmp_path) == {"settings.json": content}
+
+
+@pytest.mark.parametrize("content", [b'{"hooks": []}', b'{"hooks": {"SessionEnd": {}}}'])
+def test_hooks_of_another_shape_are_left_alone(tmp_path: Path, content: bytes) -> None:
+    """What we do not understand we do not change."""
+    (tmp_path / "settings.json").write_bytes(content)
+    with pytest.raises(Conflict):
+        ClaudeHome(tmp_path, COMMAND).install()
+    assert tree(tmp_path) == {"settings.json": content}
+
+
+def test_a_link_stays_a_link_and_rights_stay(tmp_path: Path) -> None:
+    """Dotfiles behind a link are changed where they are."""
+    real = tmp_path / "dotfiles.json"
+    real.write_bytes(b"{}\n")
+    real.chmod(0o644)
+    root = tmp_path / ".claude"
+    root.mkdir()
+    (root / "settings.json").symlink_to(real)
+    home = ClaudeHome(root, COMMAND)
+    home.install()
+    assert (root / "settings.json").is_symlink()
+    assert b"SessionEnd" in real.read_bytes()
+    assert real.stat().st_mode & 0o777 == 0o644
+    home.uninstall()
+    assert (root / "settings.json").is_symlink()
+    assert real.read_bytes() == b"{}\n"
+
+
+def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
+    """FUT-05: `--dry-run` only says what it would do."""
+    done = subprocess.run(
+        [*COMMAND, "install", "claude-code", "--root", str(tmp_path / "c"), "--dry-run"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "SKILL.md" in done.stdout
+    assert tree(tmp_path) == {}
+
+
+# -- the hook itself
+
+
+def installed(tmp_path: Path) -> tuple[Path, Path, Path]:
+    """A home with the hook, a transcript, and the archive the hook writes to."""
+    root = tmp_path / ".claude"
+    id = "11111111-2222-4333-8444-555555555555"
+    folder = root / "projects" / "-x"
+    folder.mkdir(parents=True)
+    lines = [
+        as_line(user(f"Prune tree {n}, please.", sessionId=id, uuid=f"u{n}")) for n in range(4)
+    ]
+    transcript = folder / f"{id}.jsonl"
+    transcript.write_bytes(b"\n".join(lines) + b"\n")
+    ClaudeHome(root, COMMAND).install()
+    return root / "skills" / "minutebook" / "session-end.sh", transcript, tmp_path / "archive"
+
+
+def fire(script: Path, event: object, archive: Path, **env: str) -> float:
+    """Run the hook as Claude Code does; how long it kept Claude waiting."""
+    began = time.monotonic()
+    done = subprocess.run(
+        ["sh", str(script)],
+        input=json.dumps(event).encode() if not isinstance(event, bytes) else event,
+        env={**os.environ, "MINUTEBOOK_ARCHIVE": str(archive), **env},
+        capture_output=True,
+        timeout=20,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    return time.monotonic() - began
+
+
+def awaited(layout: Layout) -> str:
+    for _ in range(300):
+        if layout.hook_log.exists():
+            return layout.hook_log.read_text()
+        time.sleep(0.1)
+    raise AssertionError("the hook did nothing")
+
+
+def test_the_hook_takes_the_minutes_behind_claudes_back(tmp_path: Path) -> None:
+    """FUT-05: it returns before the work is done; the record is there soon after."""
+    script, transcript, archive = installed(tmp_path)
+    layout = Layout(archive)
+    event = {"session_id": transcript.stem, "transcript_path": str(transcript), "reason": "other"}
+    fire(script, event, archive)
+    assert not layout.hook_log.exists(), "it did not wait for the work"
+    assert "engagements" in awaited(layout)
+    assert transcript.stem in read_records(layout)
+    assert list(layout.documents()), "the session is over: its last round is inscribed too"
+
+
+def test_the_hook_does_not_fire_inside_itself(tmp_path: Path) -> None:
+    """FUT-05: a `claude` that minutebook starts does not start minutebook."""
+    script, transcript, archive = installed(tmp_path)
+    event = {"session_id": transcript.stem, "transcript_path": str(transcript)}
+    fire(script, event, archive, MINUTEBOOK_HOOK="1")
+    time.sleep(1.0)
+    assert not archive.exists()
+
+
+@pytest.mark.parametrize(
+    "event", [b"", b"garbage", {}, {"transcript_path": "/etc/passwd"}, {"transcript_path": 7}]
+)
+def test_the_hook_survives_anything(tmp_path: Path, event: object) -> None:
+    """FUT-05: whatever it is told, it returns at once and says so in its log."""
+    script, _, archive = installed(tmp_path)
+    fire(script, event, archive)
+    assert "Traceback" not in awaited(Layout(archive))
+
+
+# -- services
+
+
+def test_units_say_what_to_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """FUT-05: systemd and launchd units run `minutebook watch`, with odd names intact."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    command = ["/opt/my tools/minutebook", "watch", "--root", "/home/x/100% $HOME"]
+    unit = systemd_unit(command, tmp_path / "log")
+    assert (
+        "ExecStart='/opt/my tools/minutebook' watch --root '/home/x/100%% $$HOME'" in unit.content
+    )
+    assert write_unit(unit)
+    assert not write_unit(unit), "the same again changes nothing"
+    agent = launchd_unit(command, tmp_path / "log")
+    assert plistlib.loads(agent.content.encode())["ProgramArguments"] == command
+
+
+def test_a_unit_of_somebody_else_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """FUT-05: never clobbered."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    unit = systemd_unit(["x"], tmp_path)
+    unit.path.parent.mkdir(parents=True)
+    unit.path.write_text("[Service]\nExecStart=/bin/true\n")
+    with pytest.raises(Conflict):
+        write_unit(unit)
+
+
+@pytest.mark.parametrize("what", ["systemd", "launchd"])
+def test_units_come_and_go(tmp_path: Path, what: str) -> None:
+    """FUT-05: `--dry-run` shows the unit, `--uninstall` removes it."""
+    environment = {**os.environ, "HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config")}
+
+    def run(*options: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*COMMAND, "install", what, *options], capture_output=True, text=True, env=environment
+        )
+
+    assert "watch" in run("--dry-run").stdout
+    assert tree(tmp_path) == {}
+    assert run().returncode == 0
+    assert len(tree(tmp_path)) == 1
+    assert run("--uninstall").returncode == 0
+    assert tree(tmp_path) == {}
+    assert run("--uninstall").returncode == 2
