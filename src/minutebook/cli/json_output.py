@@ -11,11 +11,11 @@ import msgspec
 VERSION = 1
 
 
-def print_json(**fields: Any) -> None:
-    """One JSON object with a version in front."""
+def print_json(*, on_one_line: bool = False, **fields: Any) -> None:
+    """One JSON object with a version in front; on a line of its own where more will follow."""
     document = {"version": VERSION, **fields}
     encoded = msgspec.json.encode(document, enc_hook=_plain)
-    click.echo(msgspec.json.format(encoded, indent=2))
+    click.echo(encoded if on_one_line else msgspec.json.format(encoded, indent=2))
 
 
 def _plain(value: Any) -> Any:

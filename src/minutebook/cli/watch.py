@@ -69,7 +69,7 @@ def command(
         terminal.note("Watching; Ctrl-C ends it.")
     for taken in watcher.run(stop):
         if as_json:
-            print_json(taken=taken)
+            print_json(on_one_line=True, taken=taken)
         else:
             _print(taken)
 

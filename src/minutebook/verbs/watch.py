@@ -79,7 +79,7 @@ class Watcher:
                 yield from self._catch_up()  # with what was written during the first
                 bursts = watch(
                     *folders,
-                    watch_filter=lambda _, path: path.endswith(".jsonl"),
+                    watch_filter=lambda change, path: matters(change.name, path),
                     step=QUIET_MS,
                     debounce=AT_MOST_MS,
                     stop_event=stop,
@@ -93,9 +93,11 @@ class Watcher:
                     if stop.is_set():
                         return
                     if first:
-                        yield from self._catch_up()  # with what was written before it watched
+                        # Everything, with what was written before the kernel watched.
+                        yield from self._catch_up()
                         first = False
-                    yield from self._heard({Path(path) for _, path in changes})
+                    else:
+                        yield from self._heard({Path(path) for _, path in changes})
         except Locked:
             raise Conflict("Another `minutebook watch` looks after this archive already.") from None
 
@@ -110,7 +112,10 @@ class Watcher:
             yield from self._take(_of(Library(self._places, lenient=True).transcripts, changed))
 
     def _heard(self, paths: set[Path]) -> Iterator[Taken]:
-        paths |= self._missed
+        if any(path.suffix != ".jsonl" for path in paths):
+            # A new folder: what was put into it before it was watched, nobody told us.
+            yield from self._catch_up()
+        paths = {path for path in paths if path.suffix == ".jsonl"} | self._missed
         self._missed = set()
         if paths:
             yield from self._take(_of(Library(self._places, lenient=True).transcripts, paths))
@@ -189,6 +194,11 @@ def spent_today(layout: Layout) -> float:
 def note_spending(layout: Layout, cost_usd: float) -> None:
     spending = _Spending(date.today().isoformat(), round(cost_usd, 6))
     write_atomically(layout.watch_spending, msgspec.json.encode(spending))
+
+
+def matters(change: str, path: str) -> bool:
+    """Transcripts, and new folders that may hold some."""
+    return path.endswith(".jsonl") or (change == "added" and "." not in Path(path).name)
 
 
 def watched(places: tuple[Path, ...]) -> list[Path]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from minutebook.archive.layout import Layout
 from minutebook.archive.roster import FILE_NAME
-from minutebook.verbs.watch import AT_MOST_MS, QUIET_MS
+from minutebook.verbs.watch import AT_MOST_MS, QUIET_MS, matters
 
 _PULSE = 25.0  # seconds; proxies and laptops forget connections that say nothing
 
@@ -72,19 +72,19 @@ async def watch_archive(layout: Layout, heard: Heard, stop: asyncio.Event) -> No
     """Changes of the minutes themselves and the roster."""
     wanted = {layout.engagements.name, FILE_NAME, layout.ledger.name}
     places = [place for place in (layout.root, layout.sessions) if place.is_dir()]
-    await _watch(places, heard, stop, lambda path: path.name in wanted, recursive=False)
+    await _watch(places, heard, stop, lambda _, path: Path(path).name in wanted, recursive=False)
 
 
 async def watch_sources(places: list[Path], heard: Heard, stop: asyncio.Event) -> None:
     """Changes of transcripts."""
-    await _watch(places, heard, stop, lambda path: path.suffix == ".jsonl", recursive=True)
+    await _watch(places, heard, stop, matters, recursive=True)
 
 
 async def _watch(
     places: list[Path],
     heard: Heard,
     stop: asyncio.Event,
-    wanted: Callable[[Path], bool],
+    wanted: Callable[[str, str], bool],
     *,
     recursive: bool,
 ) -> None:
@@ -94,7 +94,7 @@ async def _watch(
 
     async for changes in awatch(
         *places,
-        watch_filter=lambda _change, path: wanted(Path(path)),
+        watch_filter=lambda change, path: wanted(change.name, path),
         step=QUIET_MS,
         debounce=AT_MOST_MS,
         stop_event=stop,

@@ -1,0 +1,302 @@
+"""Watching: bursts, renames, deletions, rotation, kills; and silence while nothing happens."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from minutebook.archive.engagements import read_records
+from minutebook.archive.layout import Layout
+from minutebook.errors import BadArgument
+from minutebook.extract.offline import OfflineExtractor
+from minutebook.index.query import parse_query
+from minutebook.sources.library import Library
+from minutebook.verbs.search import search
+from minutebook.verbs.watch import Taken, Watcher, note_spending, spent_today
+from tests.conftest import Record, as_line, assistant, user
+
+ID = "{:08d}-2222-4333-8444-555555555555"
+
+
+def prompt(session: int, number: int, words: str = "Prune the tree") -> Record:
+    id = ID.format(session)
+    return user(
+        f"{words}, number {number}.", sessionId=id, uuid=f"{session}-{number}", cwd="/home/x/garden"
+    )
+
+
+class Garden:
+    """A folder of transcripts, and a watcher that runs as a process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "claude"
+        self.projects = self.root / "projects" / "-home-x-garden"
+        self.projects.mkdir(parents=True)
+        self.layout = Layout(folder / "archive")
+        self.log = folder / "watch.log"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def path(self, session: int) -> Path:
+        return self.projects / f"{ID.format(session)}.jsonl"
+
+    def write(self, session: int, *records: Record) -> None:
+        with self.path(session).open("ab") as file:
+            file.write(b"".join(as_line(record) + b"\n" for record in records))
+
+    def start(self, *options: str) -> None:
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [
+                    *(sys.executable, "-m", "minutebook", "watch", "--json", *options),
+                    *("--root", str(self.root), "--archive", str(self.layout.root)),
+                ],
+                stdout=log,
+                stderr=log,
+            )
+        self.until(lambda: self.layout.watch_lock.exists())
+
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
+        assert self.process is not None
+        self.process.send_signal(how)
+        return self.process.wait(20)
+
+    def taken(self) -> list[dict[str, Any]]:
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        return [json.loads(line)["taken"] for line in lines if line.startswith("{")]
+
+    def rounds(self, session: int) -> int:
+        record = read_records(self.layout).get(ID.format(session))
+        return record.rounds if record is not None else 0
+
+    def until(self, true: Callable[[], object], seconds: float = 25.0) -> None:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if true():
+                return
+            time.sleep(0.05)
+        raise AssertionError(self.log.read_text() if self.log.exists() else "nothing was said")
+
+
+@pytest.fixture
+def garden(tmp_path: Path) -> Iterator[Garden]:
+    made = Garden(tmp_path)
+    yield made
+    if made.process is not None and made.process.poll() is None:
+        made.process.kill()
+        made.process.wait()
+
+
+def watching(garden: Garden) -> None:
+    """Started, caught up, and really watching: a probe is seen."""
+    garden.write(99, *(prompt(99, n) for n in range(4)))
+    garden.start()
+    garden.until(lambda: garden.rounds(99) == 4)
+    for number in range(100, 140):  # until the kernel watches, writes are found by catching up
+        garden.write(99, prompt(99, number))
+        time.sleep(0.5)
+        if garden.rounds(99) > 4:
+            break
+    garden.until(lambda: garden.rounds(99) > 4)
+    time.sleep(2.5)
+
+
+def test_what_was_missed_is_caught_up_with(garden: Garden) -> None:
+    """FUT-05: sessions written before the watcher ran are taken at its start."""
+    garden.write(1, *(prompt(1, n) for n in range(4)))
+    garden.start()
+    garden.until(lambda: garden.rounds(1) == 4)
+    assert garden.stop() == 0
+
+
+def test_a_burst_is_taken_once(garden: Garden) -> None:
+    """FUT-05: many writes close together are one ingest; the last write is in it."""
+    watching(garden)
+    before = len(garden.taken())
+    for number in range(40):
+        garden.write(1, prompt(1, number))
+        time.sleep(0.01)
+    garden.until(lambda: garden.rounds(1) == 40)
+    time.sleep(1.0)
+    assert 1 <= len(garden.taken()) - before <= 2
+
+
+def test_what_is_new_can_be_searched(garden: Garden) -> None:
+    """FUT-05: the index is current without anybody asking for it."""
+    watching(garden)
+    garden.write(1, *(prompt(1, n) for n in range(3)), prompt(1, 3, "Graft the quincunx"))
+    garden.until(lambda: garden.rounds(1) == 4)
+    garden.until(lambda: len(garden.taken()) and garden.layout.search_database.exists())
+
+    def found() -> bool:
+        query = parse_query("quincunx")
+        answer = search(garden.layout, Library([garden.root]), query, mode="lexical", fresh=False)
+        return bool(answer.hits)
+
+    garden.until(found)
+
+
+def test_renamed_deleted_truncated_and_replaced_files(garden: Garden) -> None:
+    """FUT-05: nothing a file does ends the watch, and what was written down stays."""
+    watching(garden)
+    for session in (1, 2, 3, 4):
+        garden.write(session, *(prompt(session, n) for n in range(4)))
+    garden.until(lambda: all(garden.rounds(s) == 4 for s in (1, 2, 3, 4)))
+    garden.path(1).unlink()
+    elsewhere = garden.root / "projects" / "-moved"
+    elsewhere.mkdir()
+    garden.path(2).rename(elsewhere / garden.path(2).name)
+    garden.path(3).write_bytes(garden.path(3).read_bytes()[:100])
+    swapped = garden.path(4).with_suffix(".tmp")
+    swapped.write_bytes(b"".join(as_line(prompt(4, n)) + b"\n" for n in range(6)))
+    swapped.replace(garden.path(4))
+    garden.until(lambda: garden.rounds(4) == 6)
+    garden.write(5, *(prompt(5, n) for n in range(4)))
+    garden.until(lambda: garden.rounds(5) == 4)
+    assert garden.rounds(1) == 4
+    assert garden.rounds(2) == 4
+    assert garden.process is not None
+    assert garden.process.poll() is None
+
+
+def test_a_new_project_is_noticed(garden: Garden) -> None:
+    """FUT-05: a folder that did not exist when the watch began."""
+    watching(garden)
+    folder = garden.root / "projects" / "-home-x-new"
+    folder.mkdir()
+    garden.projects = folder
+    garden.write(7, *(prompt(7, n) for n in range(4)))
+    garden.until(lambda: garden.rounds(7) == 4)
+
+
+def test_killed_and_restarted_it_loses_nothing(garden: Garden) -> None:
+    """FUT-05: kill -9 in the middle; the next watcher finishes the job."""
+    watching(garden)
+    for session in range(1, 6):
+        garden.write(session, *(prompt(session, n) for n in range(4)))
+    time.sleep(0.5)
+    garden.stop(signal.SIGKILL)
+    for session in range(1, 6):
+        garden.write(session, prompt(session, 50))
+    garden.start()
+    garden.until(lambda: all(garden.rounds(s) == 5 for s in range(1, 6)))
+
+
+def test_two_watchers_are_one_too_many(garden: Garden) -> None:
+    """FUT-05: the second says so, and leaves."""
+    garden.write(1, *(prompt(1, n) for n in range(4)))
+    garden.start()
+    garden.until(lambda: garden.rounds(1) == 4)
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "minutebook", "watch", "--root", str(garden.root)),
+            *("--archive", str(garden.layout.root)),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert "already" in done.stderr
+
+
+def test_nothing_is_read_while_nothing_happens(garden: Garden) -> None:
+    """FUT-05: an idle watch reads no byte; counted by the kernel."""
+    if not Path("/proc/self/io").exists():
+        pytest.skip("needs /proc to count reads")
+    watching(garden)
+    assert garden.process is not None
+    counts = Path(f"/proc/{garden.process.pid}/io")
+
+    def read() -> str:
+        return next(line for line in counts.read_text().splitlines() if line.startswith("rchar"))
+
+    before = read()
+    time.sleep(5)
+    assert read() == before
+
+
+# -- a session that ends, and what a model may cost
+
+
+class Counting(OfflineExtractor):
+    """Rules that pretend to be a model with a price."""
+
+    def __init__(self, asked: list[float | None], left: float | None) -> None:
+        asked.append(left)
+
+
+def watcher(garden: Garden, asked: list[float | None], cap: float | None, quiet: float) -> Watcher:
+    return Watcher(
+        garden.layout,
+        (garden.root,),
+        OfflineExtractor,
+        lambda left: Counting(asked, left),
+        cap,
+        quiet=quiet,
+    )
+
+
+def test_a_model_is_asked_when_a_session_is_over_and_not_before(garden: Garden) -> None:
+    """FUT-05: while a session runs only rules look at it; the cap of the day goes down."""
+    garden.write(1, *(prompt(1, n) for n in range(4)))
+    asked: list[float | None] = []
+    one = watcher(garden, asked, 2.0, quiet=3600)
+    assert list(one._catch_up())
+    assert list(one._heard(set())) == []
+    assert asked == []
+    note_spending(garden.layout, 0.5)
+    assert spent_today(garden.layout) == 0.5
+    one._quiet = 0.0
+    assert [taken.sessions for taken in one._heard(set())] == [1]
+    assert asked == [1.5]
+    assert list(one._heard(set())) == [], "asked once"
+
+
+def test_yesterdays_spending_is_not_todays(garden: Garden) -> None:
+    """FUT-05: the cap is a day's."""
+    garden.layout.root.mkdir(parents=True)
+    garden.layout.watch_spending.write_text('{"day": "2020-01-01", "cost_usd": 5.0}')
+    assert spent_today(garden.layout) == 0.0
+    garden.layout.watch_spending.write_text("garbage")
+    assert spent_today(garden.layout) == 0.0
+
+
+def test_there_must_be_something_to_watch(tmp_path: Path) -> None:
+    """Bad input gets a sentence."""
+    empty = Watcher(Layout(tmp_path / "a"), (tmp_path / "nowhere",), OfflineExtractor)
+    with pytest.raises(BadArgument):
+        list(empty.run(threading.Event()))
+
+
+@pytest.mark.parametrize(
+    "options", [("--extractor", "anthropic"), ("--daily-cap", "1"), ("--daily-cap", "-1")]
+)
+def test_a_model_in_the_background_needs_a_limit(tmp_path: Path, options: tuple[str, ...]) -> None:
+    """FUT-05: no money is spent unasked, and never without a cap."""
+    done = subprocess.run(
+        [sys.executable, "-m", "minutebook", "watch", "--archive", str(tmp_path), *options],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "ANTHROPIC_API_KEY": ""},
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert "cap" in done.stderr
+
+
+def test_what_a_burst_came_to_is_plain(garden: Garden) -> None:
+    """`--json` gives a line a burst."""
+    garden.write(1, *(prompt(1, n) for n in range(4)), assistant("Done.", sessionId=ID.format(1)))
+    garden.start()
+    garden.until(lambda: garden.taken())
+    assert set(garden.taken()[0]) >= set(Taken.__struct_fields__) - {"problem", "cost_usd"}
