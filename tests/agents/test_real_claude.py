@@ -1,0 +1,91 @@
+"""The real CLI calls our MCP server, and fires our hook (`make resume`)."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from minutebook.archive.engagements import read_records
+from minutebook.archive.layout import Layout
+from minutebook.verbs.install_claude import ClaudeHome
+from minutebook.verbs.materialise import Shelf
+from tests.conftest import needs_corpus
+from tests.test_resume import BIN, home_of, tools
+
+__all__ = ["tools"]  # a fixture
+
+pytestmark = [
+    needs_corpus,  # the stub is beside it
+    pytest.mark.claude,
+    pytest.mark.skipif(not BIN, reason="needs the real CLI: set CLAUDE_BIN, or `make resume`"),
+]
+
+
+def test_the_real_cli_calls_the_mcp_server(
+    shelf: Shelf, examples: Path, tmp_path: Path, tools: ModuleType
+) -> None:
+    """FUT-05: `claude` starts the server, lists its tools, calls one, and gives the answer on."""
+    home, cwd = home_of(tmp_path)
+    server = {
+        "command": sys.executable,
+        "args": [
+            *("-m", "minutebook", "mcp", "--root", str(examples)),
+            *("--archive", str(shelf.layout.root)),
+        ],
+        "env": {"PYTHONPATH": os.pathsep.join(sys.path)},
+    }
+    config = tmp_path / "mcp.json"
+    config.write_text(json.dumps({"mcpServers": {"minutebook": server}}))
+    call = {"tool": "mcp__minutebook__search", "input": {"query": "passkey login"}}
+    script = f"SCRIPT<<{json.dumps([call, 'THANKS'])}>>"
+    with tools.Stub() as stub:
+        ran = tools.claude(
+            str(home), str(cwd), stub.port, "-p", "--mcp-config", str(config),
+            "--strict-mcp-config", "--allowedTools", "mcp__minutebook__search", "--", script,
+        )  # fmt: skip
+        assert ran.returncode == 0, ran.stderr
+        assert "THANKS" in ran.stdout
+        last = stub.last()
+    sent = json.dumps(last["messages"], ensure_ascii=False)
+    assert "found, best first" in sent
+    assert "untrusted-" in sent
+    assert "Add passkey login" in sent
+
+
+def test_the_real_cli_fires_the_hook(tmp_path: Path, tools: ModuleType) -> None:
+    """FUT-05: a session ends → its record is there; Claude does not wait, nothing recurses, and
+    uninstalling gives the settings back byte for byte."""
+    home, cwd = home_of(tmp_path)
+    archive = tmp_path / "archive"
+    root = home / ".claude"
+    root.mkdir()
+    before = b'{\n   "model": "sonnet"\n}'
+    (root / "settings.json").write_bytes(before)
+    path = os.pathsep.join(sys.path)
+    command = [
+        *("env", f"MINUTEBOOK_ARCHIVE={archive}", f"PYTHONPATH={path}"),
+        *(sys.executable, "-m", "minutebook"),
+    ]
+    installed = ClaudeHome(root, command)
+    installed.install()
+    with tools.Stub() as stub:
+        ran = tools.claude(str(home), str(cwd), stub.port, "-p", "Prune the apple tree.")
+        assert ran.returncode == 0, ran.stderr
+    layout = Layout(archive)
+    deadline = time.monotonic() + 40
+    while time.monotonic() < deadline and not layout.hook_log.exists():
+        time.sleep(0.1)
+    assert "ngagements" in layout.hook_log.read_text()
+    (record,) = read_records(layout).values()
+    assert record.user_messages == 1
+    time.sleep(2)
+    assert len(layout.hook_log.read_text().splitlines()) == 1, "fired once"
+    assert len(list((root / "projects").rglob("*.jsonl"))) == 1, "no session of our own"
+    installed.uninstall()
+    assert (root / "settings.json").read_bytes() == before
