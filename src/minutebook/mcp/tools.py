@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -19,6 +20,7 @@ from minutebook.mcp.telling import (
     MOST_TOKENS,
     answer,
     cut,
+    decision_line,
     engagement_line,
     hit_line,
     paged,
@@ -36,6 +38,7 @@ from minutebook.verbs.semantic import Meaning
 from minutebook.verbs.stats import tally
 
 _MOST_HITS = 50
+_SECONDS = 2.0
 
 
 class Tools:
@@ -46,12 +49,18 @@ class Tools:
         self._minutes = Minutes(layout)
         self._meaning = Meaning(layout)
         self._lock = threading.Lock()
+        self._found: tuple[float, Library] | None = None
+
+    def _library(self) -> Library:
+        """The transcripts there are; agents ask several things at once, so for two seconds."""
+        now = time.monotonic()
+        if self._found is None or now - self._found[0] > _SECONDS:
+            self._found = (now, Library(self._places, lenient=True))
+        return self._found[1]
 
     def _shelf(self) -> Shelf:
         roster = load_roster(self._layout.root)
-        return Shelf(
-            self._layout, Library(self._places, lenient=True), roster, self._minutes, self._meaning
-        )
+        return Shelf(self._layout, self._library(), roster, self._minutes, self._meaning)
 
     def search(
         self,
@@ -71,7 +80,7 @@ class Tools:
         with self._lock:
             found = search(
                 self._layout,
-                Library(self._places, lenient=True),
+                self._library(),
                 parse_query(query, filters),
                 where=where,
                 limit=start + limit + 1,
@@ -79,11 +88,8 @@ class Tools:
                 ready=self._meaning.ready,
                 records=self._minutes.records(),
             )
-        lines = [hit_line(hit) for hit in found.hits]
-        page, _ = paged(lines[: start + limit], cursor, limit)
-        after = start + len(page)
-        more = str(after) if after < len(lines) else None
-        if not lines:
+        page, more = paged(found.hits, hit_line, cursor, limit)
+        if not page:
             return "Nothing was found. Other words, or fewer filters, may help."
         return answer(f"{len(page)} found, best first:", page, more)
 
@@ -100,11 +106,10 @@ class Tools:
         date like 2026-03-01 or days like 7d."""
         filters = _filters(project, agent, method, since)
         pairs = newest_first(matching(self._minutes.records(), filters))
-        lines = [engagement_line(*pair) for pair in pairs]
-        page, more = paged(lines, cursor, max(1, min(limit, 100)))
-        if not lines:
-            return "No engagement passes. `stats` says what there is."
-        return answer(f"{len(page)} of {len(lines)} engagements:", page, more)
+        page, more = paged(pairs, engagement_line, cursor, max(1, min(limit, 100)))
+        if not page:
+            return "No (more) engagement passes. `stats` says what there is."
+        return answer(f"{len(page)} of {len(pairs)} engagements:", page, more)
 
     def decisions(
         self,
@@ -118,15 +123,10 @@ class Tools:
         """What was decided, newest first, where all `words` stand in or around the decision."""
         pairs = matching(self._minutes.records(), _filters(project, agent, None, since))
         found = decisions(pairs, words)
-        lines = [
-            f"- {(d.at or '')[:10]} {d.record.session_id[:8]}#{d.engagement.turn_range[0]} "
-            f"{one_line(d.text)} ({one_line(d.engagement.topic)})"
-            for d in found
-        ]
-        page, more = paged(lines, cursor, max(1, min(limit, 100)))
-        if not lines:
-            return "No decision is written down with these words."
-        return answer(f"{len(page)} of {len(lines)} decisions:", page, more)
+        page, more = paged(found, decision_line, cursor, max(1, min(limit, 100)))
+        if not page:
+            return "No (more) decision is written down with these words."
+        return answer(f"{len(page)} of {len(found)} decisions:", page, more)
 
     def show(
         self,

@@ -39,7 +39,10 @@ def decisions(pairs: Iterable[Pair], words: str = "") -> list[Decision]:
     """The decisions of some engagements that have all these words somewhere about them."""
     wanted = words.casefold().split()
     found = []
-    for record, engagement in newest_first(pairs):
+    for record, engagement in newest_first(pair for pair in pairs if pair[1].key_decisions):
+        if not wanted:
+            found += [Decision(text, record, engagement) for text in engagement.key_decisions]
+            continue
         around = f"{engagement.topic} {record.agent_name or ''} {record.project or ''}"
         for text in engagement.key_decisions:
             where = f"{text} {around}".casefold()
