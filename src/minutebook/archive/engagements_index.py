@@ -14,6 +14,7 @@ _UNDATED = "Undated"
 
 def engagements_index(layout: Layout, records: Iterable[SessionRecord]) -> str:
     """The page, newest day first."""
+    present = {path.relative_to(layout.sessions).as_posix() for path in layout.documents()}
     days: dict[str, list[SessionRecord]] = {}
     for record in sorted(records, key=lambda r: (r.started or "", r.session_id), reverse=True):
         days.setdefault(_day(record.started), []).append(record)
@@ -29,15 +30,15 @@ def engagements_index(layout: Layout, records: Iterable[SessionRecord]) -> str:
         lines += [f"## {day}", ""]
         for record in sessions:
             if not record.ghost:
-                lines += _session(layout, record)
+                lines += _session(present, record)
         ghosts = [record for record in sessions if record.ghost]
         if ghosts:
-            names = ", ".join(_link(layout, r, harmless(r.session_id[:8])) for r in ghosts)
+            names = ", ".join(_link(present, r, harmless(r.session_id[:8])) for r in ghosts)
             lines += [f"Hardly begun: {names}", ""]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def _session(layout: Layout, record: SessionRecord) -> list[str]:
+def _session(present: set[str], record: SessionRecord) -> list[str]:
     name = record.agent_name or record.title or record.session_id[:8]
     facts = [
         _times(record.started, record.ended),
@@ -48,21 +49,21 @@ def _session(layout: Layout, record: SessionRecord) -> list[str]:
         f"`claude --resume {record.session_id}`" if record.source == "claude-code" else None,
     ]
     told = [fact if fact.startswith("`") else harmless(fact) for fact in facts if fact]
-    lines = [f"### {_link(layout, record, harmless(name))}", "", " · ".join(told), ""]
+    lines = [f"### {_link(present, record, harmless(name))}", "", " · ".join(told), ""]
     if record.session_summary and record.extractor != "offline":
         lines += [harmless(record.session_summary), ""]
     if record.failure:
         what = "The last attempt failed" if record.engagements else "Not ingested"
         lines += [f"*{what}: {harmless(record.failure)}*", ""]
     for engagement in record.engagements:
-        lines += _engagement(layout, record, engagement)
+        lines += _engagement(present, record, engagement)
     return [*lines, ""] if record.engagements else lines
 
 
-def _engagement(layout: Layout, record: SessionRecord, engagement: Engagement) -> list[str]:
+def _engagement(present: set[str], record: SessionRecord, engagement: Engagement) -> list[str]:
     first, last = engagement.turn_range
     rounds = f"round {first}" if first == last else f"rounds {first}–{last}"
-    where = _rounds_link(layout, record, rounds)
+    where = _rounds_link(present, record, rounds)
     mark = f"**{harmless(engagement.method)}**, {harmless(engagement.phase)}"
     lines = [f"- {harmless(engagement.topic)} ({mark}; {where})"]
     if engagement.outcome:
@@ -72,17 +73,15 @@ def _engagement(layout: Layout, record: SessionRecord, engagement: Engagement) -
     return lines
 
 
-def _link(layout: Layout, record: SessionRecord, text: str) -> str:
+def _link(present: set[str], record: SessionRecord, text: str) -> str:
     """A link to the inscription; plain text where there is none."""
-    if record.agent_id is None:
-        return text
-    if not layout.document(record.agent_id, record.session_id).exists():
+    if f"{record.agent_id}/{file_name(record.session_id)}.md" not in present:
         return text
     return f"[{text}]({record.agent_id}/{_file(record)}.md)"
 
 
-def _rounds_link(layout: Layout, record: SessionRecord, text: str) -> str:
-    if _link(layout, record, text) == text:
+def _rounds_link(present: set[str], record: SessionRecord, text: str) -> str:
+    if _link(present, record, text) == text:
         return text
     return f"[{text}]({record.agent_id}/{_file(record)}/index.md)"
 

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from types import TracebackType
 
 from minutebook.index import database as db
-from minutebook.index.entry import Prepared, prepare
+from minutebook.index.entry import Entry, Prepared, prepare
 from minutebook.index.lexical import Lexical, Writer
 
 _CHUNK = 250_000  # entries between two commits
@@ -59,17 +59,23 @@ class Update:
         db.set_fact(self._connection, "count", str(count))
         self._lexical.finished()
 
-    def put(self, session_id: str, kinds: Sequence[str], entries: Iterable[Prepared]) -> None:
-        """Make a session's entries these; those that are the same are left alone."""
+    def put(
+        self, session_id: str, kinds: Sequence[str], entries: Iterable[Prepared | Entry]
+    ) -> None:
+        """Make a session's entries these; those that are the same are left alone.
+
+        What comes unprepared is prepared only where it has changed.
+        """
         known = db.signals(self._connection, session_id, kinds)
         seen: set[str] = set()
         for item in entries:
-            if item.entry.key in seen:
+            key = item.entry.key if isinstance(item, Prepared) else item.key
+            if key in seen:
                 continue  # two of one name, in a file somebody edited: the first counts
-            seen.add(item.entry.key)
-            row, signal = known.pop(item.entry.key, (0, ""))
+            seen.add(key)
+            row, signal = known.pop(key, (0, ""))
             if signal != item.signal:
-                self._new.append(item)
+                self._new.append(item if isinstance(item, Prepared) else prepare(item))
                 if row:
                     self._old.append(row)
         self._old += [row for row, _ in known.values()]

@@ -141,7 +141,7 @@ def _put_engagements(layout: Layout, connection: db.Connection, run: Update) -> 
         if session_id not in records:
             run.put(session_id, ("engagement",), [])
     for record in records.values():
-        run.put(record.session_id, ("engagement",), map(prepare, engagement_entries(record)))
+        run.put(record.session_id, ("engagement",), engagement_entries(record))
     run.commit()
     db.set_fact(connection, "engagements", state)
 

@@ -152,6 +152,8 @@ class Watcher:
         """Ingest and index; where somebody else is writing, a few times more."""
         for attempt in range(_ATTEMPTS):
             try:
+                # What was said can be searched at once; what it was about, a moment later.
+                refresh(self._layout, Library(self._places, lenient=True))
                 report = self._ingest(transcripts, self._rules())
                 if ask:
                     report = self._ask(transcripts)
