@@ -9,7 +9,6 @@ from minutebook.cli.json_output import print_json
 from minutebook.cli.options import house_options, json_option
 from minutebook.compose import open_house
 from minutebook.config import settings
-from minutebook.derive.secrets import mask
 from minutebook.errors import BadArgument
 from minutebook.verbs.materialise import Mode, Shelf, materialise
 from minutebook.verbs.round_text import LEVELS, Level
@@ -74,8 +73,9 @@ def command(
         thinking=thinking,
         tool_input=tool_input,
         tool_output=tool_output,
+        secrets=secrets,
     )
     if as_json:
         print_json(context=built)
-        return
-    terminal.say((built.text if secrets else mask(built.text)).rstrip("\n"))
+    else:
+        terminal.say(built.text.rstrip("\n"))

@@ -7,7 +7,7 @@ oldest (or least relevant) rounds become references first, then parts of a range
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
 from typing import Literal
 
@@ -15,6 +15,7 @@ import msgspec
 
 from minutebook.archive.rounds import KeptRound
 from minutebook.derive.plain import one_line
+from minutebook.derive.secrets import mask
 from minutebook.derive.tokens import BYTES_A_TOKEN, tokens
 from minutebook.errors import BadArgument
 from minutebook.model.engagement import SessionRecord
@@ -70,9 +71,10 @@ def build_context(
     *,
     budget: int | None = None,
     fidelity: Fidelity = Fidelity(),  # noqa: B008 - frozen
+    secrets: bool = False,
 ) -> Context:
     """One text of several sessions, within a budget."""
-    plan = _Plan(sources, fidelity)
+    plan = _Plan(sources, fidelity, str if secrets else mask)
     if budget is not None:
         plan.fit(budget)
     text = plan.text()
@@ -102,9 +104,13 @@ class _Item:
 
 
 class _Plan:
-    def __init__(self, sources: Sequence[Source], fidelity: Fidelity) -> None:
+    def __init__(
+        self, sources: Sequence[Source], fidelity: Fidelity, masked: Callable[[str], str]
+    ) -> None:
         self._sources = sources
-        self._heads = [_head(source) for source in sources]
+        # Masked before it is measured: what stands for a secret may be longer.
+        self._masked = masked
+        self._heads = [masked(_head(source)) for source in sources]
         self._items: list[_Item] = []
         chosen: list[list[_Item]] = []
         for at, source in enumerate(sources):
@@ -121,14 +127,13 @@ class _Plan:
         for item in self._first_choice:
             item.told = "full"
 
-    @staticmethod
     def _item(
-        at: int, session: OpenSession, number: int, fidelity: Fidelity, in_full: bool
+        self, at: int, session: OpenSession, number: int, fidelity: Fidelity, in_full: bool
     ) -> _Item:
         round: KeptRound = session.round(number)
         item = _Item(at, number, f"{session.session_id[:8]}#{number}")
-        item.line = reference(item.address, round)
-        item.full = round_text(item.address, round, fidelity) if in_full else ""
+        item.line = self._masked(reference(item.address, round))
+        item.full = self._masked(round_text(item.address, round, fidelity)) if in_full else ""
         return item
 
     # -- telling

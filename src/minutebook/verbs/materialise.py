@@ -75,8 +75,9 @@ def materialise(
     thinking: Level | None = None,
     tool_input: Level | None = None,
     tool_output: Level | None = None,
+    secrets: bool = False,
 ) -> Context:
-    """The context somebody asks for."""
+    """The context somebody asks for; keys and tokens are masked unless `secrets` are wanted."""
     if budget is not None and budget < 1:
         raise BadArgument("A budget is a number of tokens, like 20000.")
     if not names and engagement is None and query is None:
@@ -91,7 +92,7 @@ def materialise(
         sources = _by_query(shelf, names, query, budget)
     else:
         sources = [_by_address(shelf, name, mode, rounds, budget) for name in names]
-    return build_context(sources, budget=budget, fidelity=fidelity)
+    return build_context(sources, budget=budget, fidelity=fidelity, secrets=secrets)
 
 
 def _by_address(
