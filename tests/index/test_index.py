@@ -452,3 +452,17 @@ def test_an_endpoint_can_embed(build: Build) -> None:
         thread.join()
     with pytest.raises(BadArgument, match="gives no embeddings"):
         EndpointEmbedder("http://127.0.0.1:9", "m")
+
+
+def test_what_is_replaced_leaves_the_full_text_too(
+    config: Path, layout: Layout, write_session: WriteSession
+) -> None:
+    """SRCH-01: a changed entry is in the full text once, so the index is not made again each time."""
+    write_session("alpha", 4)
+    for words in ("the red door", "the green door", "the blue door"):
+        write_session("alpha", 4, words=words)
+        refresh(layout, Library([config]))
+        with db.open_search(layout.search_database) as connection:
+            folder = layout.search / db.index_id(connection) / "lexical"
+            (rows,) = connection.execute("SELECT count(*) FROM entries").fetchone()
+        assert Lexical(folder).count == rows

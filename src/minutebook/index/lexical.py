@@ -115,7 +115,7 @@ class Lexical:
         """Add and remove entries; all of it appears at once, or nothing."""
         writer = self._index.writer(heap_size=_HEAP, num_threads=2)
         try:
-            yield Writer(writer)
+            yield Writer(writer, self._schema)
             writer.commit()
             writer.wait_merging_threads()
         except BaseException:
@@ -278,8 +278,8 @@ def _step(score: float) -> int:
 class Writer:
     """What is being added to an index, and taken out."""
 
-    def __init__(self, writer: Any) -> None:
-        self._writer = writer
+    def __init__(self, writer: Any, schema: Any) -> None:
+        self._writer, self._schema = writer, schema
 
     def add(self, row: int, prepared: Prepared) -> None:
         entry = prepared.entry
@@ -306,8 +306,12 @@ class Writer:
     def clear(self) -> None:
         self._writer.delete_all_documents()
 
-    def remove(self, row: int) -> None:
-        self._writer.delete_documents_by_term("row", row)
+    def remove(self, rows: Sequence[int]) -> None:
+        # By query: the engine's own delete by term takes a number for a signed one, and
+        # finds nothing.
+        if rows:
+            among = TantivyQuery.term_set_query(self._schema, "row", list(rows))
+            self._writer.delete_documents_by_query(among)
 
 
 def _plain(text: str) -> str:

@@ -117,8 +117,7 @@ class Update:
             self._open.enter_context(db.transaction(self._connection))
         assert self._writer is not None
         db.remove(self._connection, self._old)
-        for row in self._old:
-            self._writer.remove(row)
+        self._writer.remove(self._old)
         rows = db.insert(self._connection, self._new)
         for row, item in zip(rows, self._new, strict=True):
             self._writer.add(row, item)
