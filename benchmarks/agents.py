@@ -77,11 +77,12 @@ def watched(root: Path, archive: Path) -> None:
         time.sleep(20)  # caught up, and watching
         path = sorted(root.rglob("*.jsonl"))[700]
         times = []
+        base = int(time.time() * 10) % 10**8  # ids nobody has had in an earlier run
         for number in range(6):
             word = f"zzword{int(time.time())}x{number}"
             with path.open("ab") as file:
                 for part in range(5):
-                    file.write(turn(path.stem, 10_000 + number * 10 + part, word))
+                    file.write(turn(path.stem, base + number * 10 + part, word))
                     file.flush()
                     time.sleep(0.05)
             began = time.monotonic()

@@ -457,7 +457,7 @@ def test_an_endpoint_can_embed(build: Build) -> None:
 def test_what_is_replaced_leaves_the_full_text_too(
     config: Path, layout: Layout, write_session: WriteSession
 ) -> None:
-    """SRCH-01: a changed entry is in the full text once, so the index is not made again each time."""
+    """SRCH-01: a changed entry is in the full text once; the index need not be made again."""
     write_session("alpha", 4)
     for words in ("the red door", "the green door", "the blue door"):
         write_session("alpha", 4, words=words)

@@ -58,5 +58,7 @@ def command(
             webbrowser.open(address)
 
     viewer = Viewer(house.layout, chosen.roots, take=not no_ingest, watch=watch)
-    app = create_app(viewer, port=port, host=shown if host == shown else host, token=token)
+    app = create_app(
+        viewer, port=port, host=host if host in ("0.0.0.0", "::") else shown, token=token
+    )
     serve(app, viewer.hub, listening, ready)

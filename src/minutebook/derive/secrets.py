@@ -10,8 +10,11 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
+from typing import Any
 
 import msgspec
+
+from minutebook.derive.plain import clean
 
 
 class Secret(msgspec.Struct, frozen=True):
@@ -283,3 +286,17 @@ def _pem_end(text: str, at: int) -> int | None:
     material = _PEM_OPEN.match(text, at)
     end = material.end() if material else at
     return end if _PEM_MATERIAL.search(text, at, end) else None
+
+
+def masked(value: Any) -> Any:
+    """A plain value (of dicts, lists, texts) with every text in it cleaned and masked.
+
+    Cleaned first: an escape sequence in the middle of a key would hide it.
+    """
+    if isinstance(value, str):
+        return mask(clean(value))
+    if isinstance(value, list | tuple):
+        return [masked(item) for item in value]
+    if isinstance(value, dict):
+        return {mask(name): masked(item) for name, item in value.items()}
+    return value

@@ -9,6 +9,7 @@ import msgspec
 
 from minutebook.derive.activity import Activity, activity
 from minutebook.derive.identity import Identity
+from minutebook.derive.secrets import mask
 from minutebook.derive.skeleton import Skeleton, skeleton
 from minutebook.model import Round, SessionInfo
 
@@ -36,13 +37,22 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
 def material_of(info: SessionInfo, identity: Identity, rounds: Sequence[Round]) -> Material:
     """Everything any extractor needs, from one reading of the rounds."""
     text: Skeleton = skeleton(rounds)
-    seen = hashlib.sha256(text.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    told = mask(text.text)  # nothing secret is sent to anybody
+    seen = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return Material(
         info=info,
         identity=identity,
-        rounds=tuple(activity(round) for round in rounds),
-        skeleton=text.text,
+        rounds=tuple(_masked(activity(round)) for round in rounds),
+        skeleton=told,
         truncated=text.truncated,
         chars=text.chars,
         digest=f"{seen}-{len(rounds)}",
     )
+
+
+def _masked(round: Activity) -> Activity:
+    """What was said, without secrets: topics and outcomes are made of it."""
+    prompt, answer = mask(round.prompt), mask(round.answer)
+    if prompt == round.prompt and answer == round.answer:
+        return round
+    return msgspec.structs.replace(round, prompt=prompt, answer=answer)

@@ -8,6 +8,7 @@ read from the transcript.
 from __future__ import annotations
 
 import re
+import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,6 +29,7 @@ from minutebook.sources.library import open_transcript
 from minutebook.verbs.inscribe import reading_on
 
 _KEPT_BYTES = 48_000_000  # of decoded round files, so that scrolling does not decode them again
+_AGENTS = 8
 _ROUND_NAME = re.compile(r"[a-z]?(\d+)\.json")
 _MEDIA_NAME = re.compile(r"[0-9a-f]{32}\.[a-z0-9]{1,8}")
 
@@ -62,6 +64,10 @@ class OpenSession:
         self._tail: list[KeptRound] | None = None
         self._media = MediaStore()
         self._read: OrderedDict[int, tuple[KeptRound, int]] = OrderedDict()
+        self._read_bytes = 0
+        self._agents: dict[str, list[KeptRound]] = {}
+        self._lock = threading.RLock()
+        """Servers read one session from several threads."""
         self._shapes: dict[int, RoundShape] = {}
         if entry is None and transcript is None:
             raise NotFound("There is no such session: neither inscribed nor in its source.")
@@ -79,9 +85,10 @@ class OpenSession:
     @property
     def tail(self) -> list[KeptRound]:
         """Rounds the archive does not have yet."""
-        if self._tail is None:
-            self._tail = list(self._read_tail())
-        return self._tail
+        with self._lock:
+            if self._tail is None:
+                self._tail = list(self._read_tail())
+            return self._tail
 
     def round(self, number: int) -> KeptRound:
         """A round; one whose file is gone says so."""
@@ -89,23 +96,28 @@ class OpenSession:
             raise NotFound(f"This session has {self.count} rounds; there is no round {number}.")
         if number > self._inscribed:
             return self.tail[number - self._inscribed - 1]
-        known = self._read.get(number)
-        if known is not None:
-            self._read.move_to_end(number)
-            return known[0]
+        with self._lock:
+            known = self._read.get(number)
+            if known is not None:
+                self._read.move_to_end(number)
+                return known[0]
         assert self._folder is not None
         try:
             content = self._folder.round(number).read_bytes()
             found = read_round(content)
         except (OSError, msgspec.DecodeError, msgspec.ValidationError):
             return _missing(number)  # not kept: it may come back
-        self._read[number] = (found, len(content))
-        while sum(size for _, size in self._read.values()) > _KEPT_BYTES and len(self._read) > 1:
-            self._read.popitem(last=False)
+        self._keep(number, found, len(content))
         return found
 
-    def rounds(self) -> Iterator[KeptRound]:
-        return (self.round(number) for number in range(1, self.count + 1))
+    def _keep(self, number: int, found: KeptRound, size: int) -> None:
+        with self._lock:
+            if number not in self._read:
+                self._read_bytes += size
+            self._read[number] = (found, size)
+            while self._read_bytes > _KEPT_BYTES and len(self._read) > 1:
+                _, (_, gone) = self._read.popitem(last=False)
+                self._read_bytes -= gone
 
     def shapes(self) -> list[RoundShape]:
         """All rounds without their content, which is several times faster than reading them."""
@@ -156,9 +168,18 @@ class OpenSession:
                     return agent
         raise NotFound("This subagent's transcript is not there any more.")
 
-    def kept(self, subagent: Subagent) -> list[KeptRound]:
-        """A subagent's rounds in the form the session's own have."""
-        return [kept(self.session_id, round, self._media) for round in subagent.rounds]
+    def agent_rounds(self, agent_id: str) -> list[KeptRound]:
+        """A subagent's rounds in the form the session's own have; the last few are kept."""
+        with self._lock:
+            if agent_id not in self._agents:
+                if len(self._agents) >= _AGENTS:
+                    self._agents.clear()
+                rounds = self.subagent(agent_id).rounds
+                self._agents[agent_id] = [
+                    msgspec.structs.replace(kept(self.session_id, round, self._media), round=at)
+                    for at, round in enumerate(rounds, start=1)
+                ]
+            return self._agents[agent_id]
 
     def _read_tail(self) -> Iterator[KeptRound]:
         transcript, entry = self.transcript, self._entry

@@ -8,7 +8,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from minutebook.derive.secrets import mask
+from minutebook.derive.secrets import masked
 from minutebook.errors import BadArgument
 from minutebook.verbs.find import parse_address
 from minutebook.web import session as session_pages
@@ -17,7 +17,7 @@ from minutebook.web.decisions import decisions_of
 from minutebook.web.desk import Desk
 from minutebook.web.pages import engagement_url
 from minutebook.web.selection import selection
-from minutebook.web.timeline import timeline
+from minutebook.web.timeline import Bar, timeline
 
 VERSION = 1
 _MOST = 500
@@ -43,12 +43,13 @@ def limits(request: Request) -> tuple[int, int]:
 def listing(items: list[Any], request: Request, name: str) -> Response:
     start, limit = limits(request)
     following = start + limit if start + limit < len(items) else None
-    page = {name: _masked(items[start : start + limit])}
+    page = {name: masked(items[start : start + limit])}
     return answer(total=len(items), next=following, **page)
 
 
 def stats(desk: Desk, request: Request) -> Response:
-    return answer(stats=board_of(desk, selection(request.query_params)).stats)
+    found = board_of(desk, selection(request.query_params)).stats
+    return answer(stats=masked(_plain(found)))
 
 
 def engagements(desk: Desk, request: Request) -> Response:
@@ -77,7 +78,7 @@ def _plain(value: msgspec.Struct) -> dict[str, Any]:
 
 def session(desk: Desk, session_id: str) -> Response:
     opened = desk.open(session_id)
-    return answer(session=_masked(_plain(desk.record(session_id))), rounds=opened.count)
+    return answer(session=masked(_plain(desk.record(session_id))), rounds=opened.count)
 
 
 def rounds(desk: Desk, request: Request, session_id: str) -> Response:
@@ -89,19 +90,8 @@ def rounds(desk: Desk, request: Request, session_id: str) -> Response:
     numbers = [number for number in wanted[:_MOST] if number <= opened.count]
     found = [msgspec.to_builtins(opened.round(number)) for number in numbers]
     if request.query_params.get("reveal") != "1":
-        found = _masked(found)
+        found = masked(found)
     return answer(count=opened.count, rounds=found)
-
-
-def _masked(value: Any) -> Any:
-    """Every text in a value, masked."""
-    if isinstance(value, str):
-        return mask(value)
-    if isinstance(value, list | tuple):
-        return [_masked(item) for item in value]
-    if isinstance(value, dict):
-        return {name: _masked(item) for name, item in value.items()}
-    return value
 
 
 def outline(desk: Desk, session_id: str) -> Response:
@@ -135,7 +125,7 @@ def search(desk: Desk, request: Request) -> Response:
         mode=mode,  # type: ignore[arg-type]  # likewise
         limit=limit,
     )
-    hits = _masked(msgspec.to_builtins(found.hits))
+    hits = masked(msgspec.to_builtins(found.hits))
     return answer(mode=found.mode, fresh_at=found.fresh_at, hits=hits)
 
 
@@ -158,4 +148,26 @@ def decisions(desk: Desk, request: Request) -> Response:
 def timeline_data(desk: Desk, request: Request) -> Response:
     asked = selection(request.query_params)
     board = board_of(desk, asked)
-    return answer(timeline=timeline(board.works, shown_range(board, board.works), asked.group))
+    drawn = timeline(board.works, shown_range(board, board.works), asked.group)
+    told = _plain(msgspec.structs.replace(drawn, rows=[]))
+    told["rows"] = [
+        {**_plain(msgspec.structs.replace(row, bars=[])), "bars": [_bar(bar) for bar in row.bars]}
+        for row in drawn.rows
+    ]
+    return answer(timeline=masked(told))
+
+
+def _bar(bar: Bar) -> dict[str, Any]:
+    work = bar.work
+    return {
+        "x": bar.x,
+        "width": bar.width,
+        "lane": bar.lane,
+        "start": work.start,
+        "end": work.end,
+        "method": work.method,
+        "topic": work.topic,
+        "session_id": work.record.session_id,
+        "engagement": work.engagement.id if work.engagement else None,
+        "url": work.href,
+    }

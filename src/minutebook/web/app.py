@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
 
 from minutebook.archive.layout import Layout
 from minutebook.archive.store import make_folder
@@ -33,6 +34,7 @@ from minutebook.web.pages import render
 from minutebook.web.security import Guard
 from minutebook.web.taking import Taker
 
+_ATTEMPTS = 5
 STATIC = Path(__file__).parent / "static"
 Answer = Callable[..., Response]
 
@@ -53,7 +55,7 @@ class Viewer:
     def routes(self) -> list[Route | Mount]:
         at = "/session/{id}"
         agent = f"{at}/agents/{{agent}}"
-        block = "/{round:int}/{block:int}"
+        block = "/{round:count}/{block:count}"
         found: list[Route | Mount] = [
             Route("/", self._page(self._board)),
             Route("/decisions", self._page(decisions_page)),
@@ -67,7 +69,7 @@ class Viewer:
         ]
         for base in (at, agent):
             found += [
-                Route(f"{base}/parts/{{part:int}}", self._page(_scroll(session.part_fragment))),
+                Route(f"{base}/parts/{{part:count}}", self._page(_scroll(session.part_fragment))),
                 Route(f"{base}/blocks{block}", self._page(_scroll(session.block_fragment))),
                 Route(f"{base}/raw{block}", self._page(_scroll(session.raw_block))),
             ]
@@ -86,7 +88,7 @@ class Viewer:
         named: dict[str, Answer] = {
             f"{one}/rounds": api.rounds,
             f"{one}/find": api.find,
-            f"{one}/rounds/{{round:int}}/secrets/{{digest}}": api.secret,
+            f"{one}/rounds/{{round:count}}/secrets/{{digest}}": api.secret,
         }
         return [
             *(Route(path, self._json(answer)) for path, answer in plain.items()),
@@ -192,10 +194,12 @@ class Viewer:
         self.hub.publish("minutes")
 
     def _sources_changed(self, paths: set[Path]) -> None:
+        known = {transcript.session_id for transcript in self.desk.library().transcripts}
         self.desk.forget_directories()
+        known |= {transcript.session_id for transcript in self.desk.library().transcripts}
         # A subagent's file lies in a folder that is called after its session.
         names = {name for path in paths for name in (path.stem, *path.parts[-3:-1])}
-        self.hub.publish("sessions", ids=sorted(names)[:50])
+        self.hub.publish("sessions", ids=sorted(names & known))
         if self._watch:
             self.taker.start()
         else:
@@ -205,8 +209,13 @@ class Viewer:
         """Find out what the new sessions are, and make them searchable."""
         if self.desk.look_into_new():
             self.hub.publish("minutes")
-        if not self.taker.is_running:
+        for _ in range(_ATTEMPTS):
+            if self.taker.is_running:
+                return
             self.desk.refresh_index()
+            if not self.desk.stale:
+                return
+            time.sleep(1)  # somebody else is writing the index
 
     def _taken(self) -> None:
         self.desk.forget_directories()
@@ -260,18 +269,43 @@ async def _favicon(_request: Request) -> Response:
     return Response((STATIC / "icon.svg").read_bytes(), media_type="image/svg+xml")
 
 
-async def _not_found(_request: Request, error: Exception) -> Response:
+async def _not_found(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 404
     words = "There is no such page."
+    if request.url.path.startswith("/api/"):
+        return api.answer(status, problem=words)
     return render("sorry.html", status, words=words, page="sorry", title="Not here")
+
+
+async def _bug(request: Request, error: Exception) -> Response:
+    words = f"This is a bug in minutebook: {type(error).__name__}."
+    if request.url.path.startswith("/api/"):
+        return api.answer(500, problem=words)
+    return render("sorry.html", 500, words=words, page="sorry", title="A bug")
+
+
+class _Count(Convertor[int]):
+    """A number of reasonable length in an address."""
+
+    regex = "[0-9]{1,9}"
+
+    def convert(self, value: str) -> int:
+        return int(value)
+
+    def to_string(self, value: int) -> str:
+        return str(value)
+
+
+register_url_convertor("count", _Count())
 
 
 def create_app(
     viewer: Viewer, *, port: int, host: str | None = None, token: str | None = None
-) -> Starlette:
-    return Starlette(
+) -> ASGIApp:
+    """The application behind its guard, which sees every answer, also that of a bug."""
+    app = Starlette(
         routes=viewer.routes(),
-        middleware=[Middleware(partial(Guard, port=port, host=host, token=token))],
-        exception_handlers={404: _not_found, 405: _not_found},
+        exception_handlers={404: _not_found, 405: _not_found, Exception: _bug},
         lifespan=viewer.lifespan,
     )
+    return Guard(app, port=port, host=host, token=token)

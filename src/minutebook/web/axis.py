@@ -13,6 +13,7 @@ ZOOMS = {"hour": HOUR, "day": DAY, "week": 7 * DAY, "month": 31 * DAY, "year": 3
 _STEPS = (300, 900, HOUR, 3 * HOUR, 6 * HOUR, DAY, 2 * DAY, 7 * DAY)
 _MOST_TICKS = 12
 SHORTEST, LONGEST = HOUR, 20 * 366 * DAY
+_FIRST, _LAST = 366 * DAY, 229 * 365 * DAY  # calendars end somewhere; so do ours
 
 
 class Range(msgspec.Struct, frozen=True):
@@ -47,17 +48,23 @@ def zoomed(shown: Range, factor: float) -> Range:
     """The same middle, so many times as long."""
     middle = (shown.start + shown.end) / 2
     half = min(max(shown.length * factor, SHORTEST), LONGEST) / 2
-    return Range(int(max(0, middle - half)), int(middle + half))
+    return _within(int(middle - half), int(middle + half))
 
 
 def moved(shown: Range, share: float) -> Range:
     step = int(shown.length * share)
-    return Range(max(0, shown.start + step), max(SHORTEST, shown.end + step))
+    return _within(shown.start + step, shown.end + step)
 
 
 def recent(end: int, zoom: str) -> Range:
     """The last hour, day, week, month or year before a moment."""
-    return Range(max(0, end - ZOOMS[zoom]), end)
+    return _within(end - ZOOMS[zoom], end)
+
+
+def _within(start: int, end: int) -> Range:
+    """A range no calendar breaks at."""
+    start = min(max(start, _FIRST), _LAST - SHORTEST)
+    return Range(start, max(start + SHORTEST, min(end, _LAST)))
 
 
 def ticks(shown: Range) -> list[Tick]:

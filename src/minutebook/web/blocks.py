@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -30,7 +31,7 @@ from minutebook.model import (
 from minutebook.verbs.open_session import kind_of
 from minutebook.web.diffs import Diff, diff_of
 from minutebook.web.parts import Piece
-from minutebook.web.prose import LONGEST, PREVIEW, plain, prose
+from minutebook.web.prose import LONGEST, LONGEST_PROSE, PREVIEW, plain, prose
 from minutebook.web.signs import clock
 
 _RESULT_LINES, _RESULT_CHARS = 12, 1_500
@@ -122,8 +123,7 @@ def _clipped(text: str) -> tuple[Markup, str]:
     """Rendered text, only its beginning where it is long; and the size of the whole."""
     if len(text) <= PREVIEW * 2:
         return prose(text), ""
-    end = text.rfind("\n", PREVIEW // 2, PREVIEW)
-    return prose(text[: end if end > 0 else PREVIEW]), size(len(text))
+    return prose(text, PREVIEW), size(len(text))
 
 
 def _call(call: ToolCall, place: dict[str, Any], shown: frozenset[str]) -> list[Item]:
@@ -134,7 +134,7 @@ def _call(call: ToolCall, place: dict[str, Any], shown: frozenset[str]) -> list[
             **place,
             kind="call",
             name=one_line(call.name)[:60],
-            summary=plain(one_line(describe(call))[:300]),
+            summary=plain(one_line(describe(call)), 300),
             sign=_sign(call),
             error=call.result is not None and call.result.error,
             agent=call.agent,
@@ -160,22 +160,21 @@ def _answer(call: ToolCall, place: dict[str, Any], shown: frozenset[str]) -> lis
 
 def _result(result: ToolResult, place: dict[str, Any]) -> Item:
     text = result.text
-    lines = text.split("\n", _RESULT_LINES)
-    beginning = "\n".join(lines[:_RESULT_LINES])[:_RESULT_CHARS]
+    beginning = "\n".join(text.split("\n", _RESULT_LINES)[:_RESULT_LINES])
     parts = result.content if not isinstance(result.content, str) else ()
     picture = next((p for part in parts if isinstance(part, Image) and (p := _picture(part))), None)
     return Item(
         **place,
         kind="result",
-        html=plain(beginning),
+        html=plain(beginning, _RESULT_CHARS),
         error=result.error,
-        more=size(len(text)) if len(beginning) < len(text) else "",
+        more=size(len(text)) if min(len(beginning), _RESULT_CHARS) < len(text) else "",
         picture=picture,
     )
 
 
 def _notice(notice: Notice, place: dict[str, Any], shown: frozenset[str]) -> list[Item]:
-    line = plain(one_line(gist(notice.text))[:200])
+    line = plain(one_line(gist(notice.text)), 200)
     if notice.kind == "compaction":
         return [Item(**place, kind="compaction", summary=line)]
     if notice.kind in _LOUD:
@@ -213,13 +212,14 @@ def opened(block: Block) -> Opened:
         return _with_result(Opened(), block.result)
     if isinstance(block, Text | Thinking):
         text = block.text
-        if len(text) > LONGEST:
-            return Opened(text=plain(text[:LONGEST]), too_long=size(len(text)))
+        if len(text) > LONGEST_PROSE:
+            more = size(len(text)) if len(text) > LONGEST else ""
+            return Opened(text=plain(text, LONGEST), too_long=more)
         return Opened(html=prose(text))
     if isinstance(block, Notice):
-        return Opened(html=prose(block.text[:LONGEST]))
+        return Opened(html=prose(block.text, LONGEST_PROSE))
     if isinstance(block, Attachment | Unknown):
-        return Opened(text=plain(pretty(block.data)[:LONGEST]))
+        return Opened(text=plain(pretty(block.data), LONGEST))
     return Opened(html=picture_words(block))
 
 
@@ -232,12 +232,12 @@ def _opened_call(call: ToolCall) -> Opened:
         if diff is not None:
             hidden = {*("file_path", "path", "old_string", "new_string", "content", "edits")}
         told = [
-            (one_line(str(name)), plain(_value(value)[:LONGEST]))
+            (one_line(str(name)), plain(_value(value), LONGEST))
             for name, value in call.input.items()
             if name not in hidden
         ]
     elif call.input is not None:
-        told = [("input", plain(pretty(call.input)[:LONGEST]))]
+        told = [("input", plain(pretty(call.input), LONGEST))]
     found = Opened(
         command=plain(command) if command and diff is None else None,
         diff=diff,
@@ -253,7 +253,7 @@ def _with_result(found: Opened, result: ToolResult) -> Opened:
     pictures = [p for part in parts if isinstance(part, Image) and (p := _picture(part))]
     return msgspec.structs.replace(
         found,
-        result=plain(text[:LONGEST]),
+        result=plain(text, LONGEST),
         error=result.error,
         pictures=pictures,
         too_long=size(len(text)) if len(text) > LONGEST else "",
@@ -267,6 +267,23 @@ def _value(value: Any) -> str:
 def pretty(value: Any) -> str:
     """JSON for eyes."""
     return json.dumps(value, ensure_ascii=False, indent=2, default=str)
+
+
+def texts_of(block: Block) -> Iterator[str]:
+    """The texts a block is made of, each as it is."""
+    if isinstance(block, ToolCall):
+        yield from _strings(block.input)
+        if block.result is not None:
+            yield block.result.text
+        yield describe(block)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _strings(item)
 
 
 def words_of(block: Block) -> str:

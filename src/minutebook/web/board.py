@@ -12,7 +12,6 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from minutebook.derive.plain import one_line
 from minutebook.derive.times import instant
 from minutebook.index.entry import seconds
 from minutebook.model.engagement import Engagement, SessionRecord
@@ -21,12 +20,13 @@ from minutebook.verbs.stats import Stats, tally
 from minutebook.web import axis
 from minutebook.web.axis import Range
 from minutebook.web.desk import Desk
-from minutebook.web.pages import engagement_url, render, session_url, wants_fragment
-from minutebook.web.selection import GROUPS, Selection, chosen, chosen_sessions, selection
+from minutebook.web.pages import engagement_url, line, render, session_url, wants_fragment
+from minutebook.web.selection import GROUPS, Selection, chosen, chosen_sessions, selection, whole
 from minutebook.web.signs import day_heading, project_name
 from minutebook.web.timeline import Column, Work, timeline
 
 PAGE = 50
+_MOST_ROWS = 1_000
 _LATELY = 28 * axis.DAY  # what the home page opens on: the newest four weeks with work in them
 
 
@@ -83,13 +83,14 @@ def board_of(desk: Desk, chosen_by: Selection) -> Board:
 def board_page(desk: Desk, request: Request, progress: dict[str, Any] | None) -> Response:
     """The page, or the part of it that changes with the selection."""
     asked = selection(request.query_params)
-    start = _number(request.query_params.get("start"))
+    start = whole(request.query_params.get("start"))
     board = board_of(desk, asked)
     if request.headers.get("x-fragment") == "rows":
         return render("rows.html", board=board, **_listed(board, start))
+    rows = min(whole(request.headers.get("x-rows"), PAGE), _MOST_ROWS)
     everything = asked if not asked.narrows else Selection(view=asked.view, group=asked.group)
-    whole = board if everything is asked else board_of(desk, everything)
-    shown = shown_range(board, whole.works)
+    in_all = board if everything is asked else board_of(desk, everything)
+    shown = shown_range(board, in_all.works)
     drawn = timeline(board.works, shown, asked.group)
     template = "board_inner.html" if wants_fragment(request.headers) else "board.html"
     return render(
@@ -99,32 +100,34 @@ def board_page(desk: Desk, request: Request, progress: dict[str, Any] | None) ->
         timeline=drawn,
         shown=shown,
         range_words=_range_words(shown),
-        map=_map(whole.works),
-        zooms=_zooms(asked, shown, whole.works),
+        chosen_range=asked.after is not None or asked.before is not None,
+        noun="session" if asked.view == "sessions" else "engagement",
+        map=_map(in_all.works),
+        zooms=_zooms(asked, shown, in_all.works),
         groups=GROUPS,
-        counts=_counts(whole.pairs),
-        projects=_names(whole.pairs, lambda r, e: project_name(r.cwd or e.project)),
-        agents=_names(whole.pairs, lambda r, _: r.agent_name or ""),
-        total=len(whole.rows),
+        counts=_counts(in_all.pairs),
+        projects=_names(in_all.pairs, lambda r, e: project_name(r.cwd or e.project)),
+        agents=_names(in_all.pairs, lambda r, _: r.agent_name or ""),
+        total=len(in_all.rows),
         progress=progress,
-        transcripts=len(desk.library().transcripts) if not whole.rows else 0,
+        transcripts=len(desk.library().transcripts) if not in_all.rows else 0,
         archive=str(desk.layout.root),
         page="board",
         title="Minutes",
-        **_listed(board, start),
+        **_listed(board, start, max(PAGE, rows)),
     )
 
 
-def _listed(board: Board, start: int) -> dict[str, Any]:
+def _listed(board: Board, start: int, most: int = PAGE) -> dict[str, Any]:
     """A page of the list, by day; and where the next begins."""
     now = datetime.now().astimezone()
     days: list[Day] = []
-    for row in board.rows[start : start + PAGE]:
+    for row in board.rows[start : start + most]:
         name = day_heading(instant(row.at), now)
         if not days or days[-1].name != name:
             days.append(Day(name, []))
         days[-1].rows.append(row)
-    following = start + PAGE if start + PAGE < len(board.rows) else None
+    following = start + most if start + most < len(board.rows) else None
     return {"days": days, "next": following, "start": start}
 
 
@@ -150,7 +153,9 @@ def shown_range(board: Board, everything: Sequence[Work]) -> Range:
     dated = [work for work in everything if work.start]
     now = int(time.time())
     first = min((work.start for work in dated), default=now - axis.DAY)
-    last = max((work.end for work in dated), default=now)
+    # A clock that was wrong once must not leave everybody looking at an empty future.
+    past = [work.end for work in dated if work.end <= now + axis.DAY]
+    last = max(past or (work.end for work in dated), default=now)
     first = max(first, last - _LATELY)
     days = axis.whole_days(first, last)
     start = asked.after if asked.after is not None else days.start
@@ -166,7 +171,9 @@ def _zooms(asked: Selection, shown: Range, works: Sequence[Work]) -> dict[str, s
 
     newest = max((work.end for work in works), default=int(time.time()))
     end = axis.whole_days(newest, newest).end
-    found = {name: link(axis.recent(end, name)) for name in ("day", "week", "month", "year")}
+    found = {
+        name: link(axis.recent(end, name)) for name in ("hour", "day", "week", "month", "year")
+    }
     return {
         **found,
         "all": link(_everything(works)),
@@ -224,8 +231,4 @@ def _names(pairs: Iterable[Pair], name: Any) -> list[str]:
     """Names to choose from, the most frequent first."""
     counts: Counter[str] = Counter(name(*pair) for pair in pairs)
     counts.pop("", None)
-    return [one_line(text) for text, _ in counts.most_common(200)]
-
-
-def _number(text: str | None) -> int:
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 9 else 0
+    return [line(text) for text, _ in counts.most_common(200)]

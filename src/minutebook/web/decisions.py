@@ -13,7 +13,7 @@ from minutebook.verbs.decisions import Decision, decisions
 from minutebook.web.board import PAGE
 from minutebook.web.desk import Desk
 from minutebook.web.pages import render, wants_fragment
-from minutebook.web.selection import Selection, chosen, selection
+from minutebook.web.selection import Selection, chosen, selection, whole
 from minutebook.web.signs import day_heading, project_name
 
 
@@ -31,8 +31,7 @@ def decisions_page(desk: Desk, request: Request) -> Response:
     words = request.query_params.get("q", "")[:200]
     found = decisions_of(desk, asked, words)
     everything = found if not (asked.narrows or words) else decisions_of(desk, Selection())
-    text = request.query_params.get("start", "")
-    start = int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
+    start = whole(request.query_params.get("start"))
     now = datetime.now().astimezone()
     days: list[DecisionDay] = []
     for decision in found[start : start + 2 * PAGE]:

@@ -8,12 +8,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from minutebook.derive.plain import one_line_kept
+from minutebook.derive.secrets import mask
 from minutebook.errors import MinutebookError
 from minutebook.index.snippet import Snippet
 from minutebook.verbs.search import Hit
 from minutebook.web.desk import Desk
 from minutebook.web.pages import render, session_url, wants_fragment
-from minutebook.web.prose import Masked, plain
 
 LIMIT = 20
 
@@ -35,8 +35,8 @@ def found(hits: list[Hit], typed: str) -> list[Found]:
 
 def marked(snippet: Snippet) -> Markup:
     """A snippet with its words marked; where it holds a secret, masked and without marks."""
-    if Masked(snippet.text).text != one_line_kept(snippet.text):
-        return plain(snippet.text)
+    if (masked := mask(snippet.text)) != snippet.text:
+        return Markup.escape(one_line_kept(masked))
     pieces, position = [], 0
     for start, end in snippet.marks:
         if position <= start < end <= len(snippet.text):

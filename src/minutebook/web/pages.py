@@ -89,6 +89,8 @@ def percent(value: float) -> str:
 def session_url(session_id: str, round: int | None = None, **query: str) -> str:
     """The address of a session, at a round (VIEW-09)."""
     path = f"/session/{quote(session_id, safe='')}"
+    if round:
+        query["round"] = str(round)  # for the server, which never sees what is behind a #
     said = "&".join(f"{name}={quote(value, safe=',')}" for name, value in query.items() if value)
     return path + (f"?{said}" if said else "") + (f"#round-{round}" if round else "")
 

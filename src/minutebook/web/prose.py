@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import re
+import time
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,11 @@ PREVIEW = 6_000
 """Characters of a text that are shown before somebody asks for all of it."""
 LONGEST = 200_000
 """Characters shown on a page at all; what is longer is opened as a plain file."""
+LONGEST_PROSE = 60_000
+"""Characters rendered as Markdown; hostile text takes longer than its length."""
 _HIGHLIGHTED = 20_000  # characters of a code block; longer ones stay plain
+_PATIENCE = 0.15  # seconds for a code block: some lexers are slow on some texts
+_BEYOND = 5_000  # characters looked at behind a cut, so that no half of a secret is left over
 _TAGS = set(
     "p br h1 h2 h3 h4 h5 h6 ul ol li blockquote pre code em strong s del a hr table thead tbody "
     "tr th td span".split()
@@ -34,14 +39,18 @@ _CLASSES = {"span": set("k s c n f gi gd gh".split())}
 # renderer or lexer takes it apart.
 _HIDDEN = 0x100000
 _PRIVATE = re.compile("[\U00100000-\U0010ffff]")
+# An address with a secret in it leads nowhere: a button cannot stand in an attribute.
+_SECRET_LINK = re.compile(' href="[^"]*(?:%F4%8|[\U00100000-\U0010ffff])[^"]*"', re.IGNORECASE)
 
 
 class Masked:
     """A text with its secrets taken out, and the buttons to put in their place."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, most: int | None = None) -> None:
         self._buttons: list[str] = []
-        self.text = mask(_PRIVATE.sub("\ufffd", clean(text)), self._hide)
+        seen = text if most is None else text[: most + _BEYOND]
+        masked = mask(_PRIVATE.sub("\ufffd", clean(seen)), self._hide)
+        self.text = masked if most is None else masked[:most]  # cut last: secrets are whole
 
     def _hide(self, found: str, secret: Secret) -> str:
         kind = html.escape(secret.kind)
@@ -54,7 +63,7 @@ class Masked:
     def put_back(self, safe: str) -> Markup:
         """Safe HTML with a button for each secret."""
         if self._buttons:
-            safe = _PRIVATE.sub(self._button, safe)
+            safe = _PRIVATE.sub(self._button, _SECRET_LINK.sub("", safe))
         return Markup(safe)
 
     def _button(self, found: re.Match[str]) -> str:
@@ -62,15 +71,19 @@ class Masked:
         return self._buttons[at] if at < len(self._buttons) else "\ufffd"
 
 
-def prose(text: str) -> Markup:
-    """Markdown as safe HTML."""
-    masked = Masked(text)
-    return masked.put_back(_sanitised(_renderer().render(masked.text)))
+def prose(text: str, most: int | None = None) -> Markup:
+    """Markdown as safe HTML; of a long text so many characters, up to the end of a line."""
+    masked = Masked(text, most)
+    shown = masked.text
+    if most is not None and len(shown) == most:
+        end = shown.rfind("\n", most // 2)
+        shown = shown[:end] if end > 0 else shown
+    return masked.put_back(_sanitised(_renderer().render(shown)))
 
 
-def plain(text: str) -> Markup:
+def plain(text: str, most: int | None = None) -> Markup:
     """Text as it is, for a ``<pre>`` or a line."""
-    masked = Masked(text)
+    masked = Masked(text, most)
     return masked.put_back(html.escape(masked.text))
 
 
@@ -86,7 +99,7 @@ def _sanitised(rendered: str) -> str:
     return nh3.clean(
         rendered,
         tags=_TAGS,
-        attributes={"a": {"href", "title"}, "ol": {"start"}},
+        attributes={"*": set(), "a": {"href"}, "ol": {"start"}},
         allowed_classes=_CLASSES,
         url_schemes={"http", "https", "mailto"},
         link_rel="noopener noreferrer nofollow",
@@ -135,7 +148,10 @@ def highlighted(text: str, language: str) -> str:
     if lexer is None or len(text) > _HIGHLIGHTED:
         return html.escape(text)
     pieces: list[tuple[str, str]] = []
+    deadline = time.monotonic() + _PATIENCE
     for token, words in lexer(text):
+        if time.monotonic() > deadline:
+            return html.escape(text)
         mark = _mark(str(token))
         if pieces and (pieces[-1][0] == mark or not words.strip()):
             pieces[-1] = (pieces[-1][0], pieces[-1][1] + words)

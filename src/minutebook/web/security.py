@@ -8,8 +8,7 @@ runs a script that is not ours.
 from __future__ import annotations
 
 import hmac
-from http.cookies import SimpleCookie
-from urllib.parse import parse_qs
+from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse
@@ -41,7 +40,7 @@ class Guard:
         self, app: ASGIApp, port: int, host: str | None = None, token: str | None = None
     ) -> None:
         self._app, self._token = app, token
-        names = [*LOOPBACK, *([host] if host else [])]
+        names = [*LOOPBACK, *([host.lower()] if host else [])]
         self._hosts = {f"{name}:{port}" for name in names}
         if port == 80:
             self._hosts |= set(names)
@@ -83,18 +82,29 @@ class Guard:
 
     def _without_token(self, scope: Scope, headers: Headers) -> ASGIApp | None:
         assert self._token is not None
-        asked = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        query = scope["query_string"].decode("latin-1")
+        asked = dict(parse_qsl(query)).get("token", "")
         if _same(asked, self._token):
             # From the address into a cookie: it should not stay in the history.
-            answer = RedirectResponse(scope["path"], 303)
+            rest = [(n, v) for n, v in parse_qsl(query, keep_blank_values=True) if n != "token"]
+            path = "/" + scope["path"].lstrip("/")
+            answer = RedirectResponse(path + (f"?{urlencode(rest)}" if rest else ""), 303)
             answer.set_cookie(COOKIE, self._token, httponly=True, samesite="strict")
             return answer
-        jar = SimpleCookie(headers.get("cookie", ""))
-        kept = jar[COOKIE].value if COOKIE in jar else ""
+        kept = _cookie(headers.get("cookie", ""))
         bearer = headers.get("authorization", "").removeprefix("Bearer ")
         if _same(kept, self._token) or _same(bearer, self._token):
             return None
         return PlainTextResponse("Open the address that `minutebook serve` printed.\n", 401)
+
+
+def _cookie(header: str) -> str:
+    """Our own cookie; those of other servers on this machine may look like anything."""
+    for piece in header.split(";"):
+        name, _, value = piece.strip().partition("=")
+        if name == COOKIE:
+            return value.strip('"')
+    return ""
 
 
 def _same(given: str, wanted: str) -> bool:

@@ -78,10 +78,9 @@ class Selection(msgspec.Struct, frozen=True):
 
     def toggled(self, method: str) -> tuple[str, ...]:
         """The methods with one taken in or left out; all of them are none."""
-        chosen = set(self.methods) or set(METHODS)
         if not self.methods:
             return (method,)  # the first click on the legend asks for one
-        chosen ^= {method}
+        chosen = set(self.methods) ^ {method}
         return () if len(chosen) == len(METHODS) else tuple(m for m in METHODS if m in chosen)
 
 
@@ -107,6 +106,11 @@ def selection(params: Mapping[str, str]) -> Selection:
         ghosts=params.get("ghosts") in ("1", "true"),
         **{name: params.get(name) or None for name in _TEXTS},
     )
+
+
+def whole(text: str | None, usual: int = 0) -> int:
+    """A number of an address; what is none, or of no reasonable length, is the usual one."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else usual
 
 
 def _moment(params: Mapping[str, str], name: str) -> int | None:

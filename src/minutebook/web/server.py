@@ -10,12 +10,11 @@ from collections.abc import Callable
 from contextlib import closing
 
 import uvicorn
-from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from minutebook.errors import BadArgument, Conflict
 from minutebook.web.live import Hub
 
-PORT = 18820
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -33,6 +32,8 @@ def bound(host: str, port: int, token: str | None) -> socket.socket:
         found.bind((host, port))
     except OSError as error:
         found.close()
+        if isinstance(error, socket.gaierror):
+            raise BadArgument(f"There is no '{host}' on this machine.") from None
         if isinstance(error, PermissionError):
             raise BadArgument(f"Port {port} needs more rights: try --port 18821.") from None
         raise Conflict(f"Port {port} is in use{_whose(port)}: try --port {port + 1}.") from None
@@ -73,7 +74,7 @@ class _Server(uvicorn.Server):
             asyncio.get_running_loop().call_soon_threadsafe(self._ending.set)
 
 
-def serve(app: Starlette, hub: Hub, listening: socket.socket, ready: Callable[[], None]) -> None:
+def serve(app: ASGIApp, hub: Hub, listening: socket.socket, ready: Callable[[], None]) -> None:
     """Serve until interrupted."""
     config = uvicorn.Config(
         app,

@@ -13,16 +13,19 @@ from starlette.responses import PlainTextResponse, Response
 
 from minutebook.archive.markdown import write_body
 from minutebook.archive.media import MediaStore
+from minutebook.archive.notation import parse_carrier
 from minutebook.archive.rounds import KeptRound
-from minutebook.derive.secrets import digest, find_secrets, mask
+from minutebook.derive.plain import clean, one_line
+from minutebook.derive.secrets import digest, find_secrets, mask, masked
 from minutebook.errors import NotFound
 from minutebook.model import Message, Round, Subagent
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.verbs.open_session import OpenSession, shape
-from minutebook.web.blocks import Item, items, opened, words_of
+from minutebook.web.blocks import Item, items, opened, texts_of, words_of
 from minutebook.web.desk import Desk
-from minutebook.web.pages import name_of, render, session_url
-from minutebook.web.parts import Part, part_of, parts_of, show_query, shown_of, totals
+from minutebook.web.pages import name_of, render, session_url, wants_fragment
+from minutebook.web.parts import TOGGLES, Part, part_of, parts_of, show_query, shown_of, totals
+from minutebook.web.selection import whole
 
 _MOST_FOUND = 500
 _TOGGLE = {"call": "calls", "unanswered": "calls", "result": "results", "notice": ""}
@@ -40,6 +43,8 @@ class Scroll(msgspec.Struct, frozen=True):
     def round(self, number: int) -> KeptRound:
         if isinstance(self.rounds, OpenSession):
             return self.rounds.round(number)
+        if number not in self.rounds:
+            raise NotFound(f"There is no round {number}.")
         return self.rounds[number]
 
 
@@ -57,10 +62,7 @@ def scroll_of(desk: Desk, session_id: str, agent_id: str | None = None) -> Scrol
     session = desk.open(session_id)
     if agent_id is None:
         return Scroll(session_url(session_id), parts_of(session.shapes()), session)
-    found = session.kept(session.subagent(agent_id))
-    rounds = {
-        at: msgspec.structs.replace(round, round=at) for at, round in enumerate(found, start=1)
-    }
+    rounds = {round.round: round for round in session.agent_rounds(agent_id)}
     base = f"{session_url(session_id)}/agents/{quote(agent_id, safe='')}"
     return Scroll(base, parts_of(map(shape, rounds.values())), rounds)
 
@@ -105,17 +107,10 @@ def _page(
 ) -> Response:
     params = request.query_params
     shown = shown_of(params.get("show"))
-    asked = params.get("round") or (str(current.turn_range[0]) if current else "")
-    wanted = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 9 else None
+    wanted = whole(params.get("round"), current.turn_range[0] if current else 0)
     index = part_of(scroll.parts, wanted) if wanted else 0
-    part = params.get("part", "")
-    if part.isascii() and part.isdigit() and len(part) < 9:
-        index = min(int(part), max(0, len(scroll.parts) - 1))
+    index = min(whole(params.get("part"), index), max(0, len(scroll.parts) - 1))
     engagements = record.engagements if agent is None else ()
-    outline = [
-        (part.pieces[0].round, part.pieces[0].first, part.pieces[-1].round, part.counts)
-        for part in scroll.parts
-    ]
     last = scroll.parts[-1].pieces[-1].round if scroll.parts else 0
     return render(
         "session.html",
@@ -124,21 +119,18 @@ def _page(
         scroll=scroll,
         shown=shown,
         show=show_query(shown) if params.get("show") is not None else "",
-        toggled={name: show_query(shown ^ {name}) for name in ("user", *_REST)},
+        toggled={name: show_query(shown ^ {name}) for name in TOGGLES},
         totals=totals(scroll.parts),
         index=index,
         groups=groups_of(scroll, index, shown, engagements),
         engagements=engagements,
         current=current,
-        outline=json.dumps(outline, separators=(",", ":")),
+        outline=json.dumps(_outline(scroll), separators=(",", ":")),
         rounds=last,
         resume=_resume(record) if resumable else None,
         page="session",
         title=name_of(record),
     )
-
-
-_REST = ("assistant", "thinking", "calls", "results")
 
 
 def _resume(record: SessionRecord) -> str:
@@ -162,12 +154,17 @@ def outline(desk: Desk, session_id: str) -> dict[str, Any]:
     """What a page needs to know when its session has grown."""
     scroll = scroll_of(desk, session_id)
     return {
-        "parts": [
-            (part.pieces[0].round, part.pieces[0].first, part.pieces[-1].round, part.counts)
-            for part in scroll.parts
-        ],
+        "parts": _outline(scroll),
         "totals": totals(scroll.parts),
     }
+
+
+def _outline(scroll: Scroll) -> list[tuple[int, int, int, tuple[int, ...]]]:
+    """Where each part begins and ends, and what is in it."""
+    return [
+        (part.pieces[0].round, part.pieces[0].first, part.pieces[-1].round, part.counts)
+        for part in scroll.parts
+    ]
 
 
 def block_fragment(desk: Desk, request: Request, session_id: str, agent_id: str | None) -> Response:
@@ -175,7 +172,7 @@ def block_fragment(desk: Desk, request: Request, session_id: str, agent_id: str 
     scroll = scroll_of(desk, session_id, agent_id)
     number, at = int(request.path_params["round"]), int(request.path_params["block"])
     block = _block(scroll, number, at)
-    template = "block.html" if request.headers.get("x-fragment") == "1" else "block_page.html"
+    template = "block.html" if wants_fragment(request.headers) else "block_page.html"
     return render(
         template,
         block=opened(block),
@@ -193,7 +190,7 @@ def raw_block(desk: Desk, request: Request, session_id: str, agent_id: str | Non
     """A block as a plain file; secrets masked like everywhere."""
     scroll = scroll_of(desk, session_id, agent_id)
     block = _block(scroll, int(request.path_params["round"]), int(request.path_params["block"]))
-    return PlainTextResponse(mask(words_of(block)))
+    return PlainTextResponse(mask(clean(words_of(block))))
 
 
 def _block(scroll: Scroll, number: int, at: int) -> Any:
@@ -215,11 +212,13 @@ def reveal(desk: Desk, session_id: str, number: int, wanted: str, agent_id: str 
     """A secret of a round, named by its digest: said only when somebody clicked on it."""
     round = scroll_of(desk, session_id, agent_id).round(number)
     for block in round.blocks:
-        text = words_of(block)
-        for secret in find_secrets(text):
-            found = text[secret.start : secret.end]
-            if digest(found) == wanted:
-                return found
+        for piece in (words_of(block), *texts_of(block)):
+            # As the page has it: cleaned, and on one line where it was shown on one.
+            for text in dict.fromkeys((clean(piece), one_line(piece))):
+                for secret in find_secrets(text):
+                    found = text[secret.start : secret.end]
+                    if digest(found) == wanted:
+                        return found
     raise NotFound("There is no such secret in this round.")
 
 
@@ -229,11 +228,13 @@ def markdown(desk: Desk, session_id: str, rounds: range | None) -> str:
     numbers = rounds if rounds is not None else range(1, session.count + 1)
     media = MediaStore(session_id)
     body = write_body((_whole(session.round(number)) for number in numbers), media)
-    return mask(body.lstrip().removeprefix("---\n\n"))
+    kept = (line for line in body.split("\n") if not parse_carrier(line))
+    return "\n".join(kept).strip().removeprefix("---").lstrip() + "\n"
 
 
 def _whole(kept: KeptRound) -> Round:
-    """A kept round as the model has it: one message a side."""
+    """A kept round as the model has it: one message a side, without secrets."""
+    kept = msgspec.convert(masked(msgspec.to_builtins(kept)), KeptRound)
     messages = []
     if kept.asked:
         messages.append(Message("user", kept.asked, at=kept.started, queued=kept.queued))

@@ -43,8 +43,14 @@ class Taker:
 
     async def stop(self) -> None:
         """End the process; whatever it has written down stays."""
-        if self._process is not None and self._process.returncode is None:
-            self._process.terminate()
+        process = self._process
+        if process is not None and process.returncode is None:
+            process.terminate()
+            try:
+                await asyncio.wait_for(process.wait(), 3)
+            except TimeoutError:
+                process.kill()
+                await process.wait()
         if self._running is not None:
             self._running.cancel()
             await asyncio.gather(self._running, return_exceptions=True)
@@ -52,11 +58,16 @@ class Taker:
     async def _run(self) -> None:
         while True:
             self._again = False
-            problem = await self._call("ingest", "--extractor", "offline", "--progress", "json")
-            self._hub.publish("progress", phase="indexing", share=1)
-            await self._call("refresh")
+            problem: str | None = "it was stopped"
+            try:
+                problem = await self._call("ingest", "--extractor", "offline", "--progress", "json")
+                self._hub.publish("progress", phase="indexing", share=1)
+                await self._call("refresh")
+            except (OSError, ValueError) as error:
+                problem = str(error)
+            finally:
+                self._hub.publish("progress", done=True, problem=problem)
             self._done()
-            self._hub.publish("progress", done=True, problem=problem)
             if not self._again:
                 return
 
@@ -70,6 +81,7 @@ class Taker:
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
             env={**os.environ, "NO_COLOR": "1"},
+            limit=1 << 20,
         )
         assert self._process.stderr is not None
         last = ""

@@ -21,7 +21,7 @@ MOST_BARS = 240
 """More than this in view, and the page shows density."""
 MOST_GROUPS = 8
 _BINS = 72
-_LANES = 4
+_LANES, _ALL_LANES = 3, 16  # of a row at least, and of all rows together at most
 _FAR, _SLIVER = 45 * DAY, 0.004
 _LEAST = 2.1  # percent of the width: room for the letter, and for a finger
 
@@ -60,6 +60,8 @@ class Bar(msgspec.Struct, frozen=True):
     width: float
     lane: int
     work: Work
+    room: float = 0.0
+    """Percent of the width up to the next bar of the lane: where its topic may stand."""
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -77,6 +79,8 @@ class Column(msgspec.Struct, frozen=True):
     start: int
     end: int
     parts: list[Part]
+    words: str = ""
+    """How many of which method."""
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -109,7 +113,7 @@ def timeline(works: Sequence[Work], shown: Range, group: str) -> Timeline:
     named, others = _groups(seen, group)
     dense = _is_far(seen, shown)
     fullest = _fullest(named.values(), shown) if dense else 0
-    rows = [_row(name, items, shown, dense, fullest) for name, items in named.items()]
+    rows = [_row(name, items, shown, dense, fullest, len(named)) for name, items in named.items()]
     return Timeline(shown, ticks(shown), rows, dense, len(seen), others)
 
 
@@ -123,7 +127,7 @@ def _is_far(works: Sequence[Work], shown: Range) -> bool:
 
 
 def _groups(works: Iterable[Work], group: str) -> tuple[dict[str, list[Work]], int]:
-    """Works by group, the largest first; beyond ten groups the rest is one."""
+    """Works by group, the largest first; beyond `MOST_GROUPS` the rest is one."""
     found: dict[str, list[Work]] = {}
     for work in works:
         found.setdefault(work.group(group), []).append(work)
@@ -145,7 +149,10 @@ def _by_period(works: Sequence[Work], shown: Range) -> Timeline:
     dense = _is_far([work for start in newest for work in found[start]], Range(0, length))
     spans = {start: _span(start, length) for start in newest}
     fullest = max((_fullest([found[s]], spans[s]) for s in newest), default=0) if dense else 0
-    rows = [_row(label(start), found[start], spans[start], dense, fullest) for start in newest]
+    rows = [
+        _row(label(start), found[start], spans[start], dense, fullest, len(newest))
+        for start in newest
+    ]
     axis = _period_ticks(length)
     return Timeline(shown, axis, rows, dense, len(works), max(0, len(found) - len(newest)))
 
@@ -182,31 +189,31 @@ def _period_ticks(length: int) -> list[Tick]:
     return [Tick(100 * (day - 1) / 31, str(day)) for day in range(1, 32, 5)]
 
 
-def _row(name: str, works: list[Work], shown: Range, dense: bool, fullest: int) -> Row:
+def _row(name: str, works: list[Work], shown: Range, dense: bool, fullest: int, rows: int) -> Row:
     if dense:
         return Row(name, len(works), 1, [], _columns(works, shown, fullest))
-    bars, lanes, more = _bars(works, shown)
+    bars, lanes, more = _bars(works, shown, max(_LANES, _ALL_LANES // rows))
     return Row(name, len(works), lanes, bars, [], more)
 
 
-def _bars(works: list[Work], shown: Range) -> tuple[list[Bar], int, int]:
-    """Each bar in the first lane where it touches no other; how many found none."""
-    ends: list[float] = []
+def _bars(works: list[Work], shown: Range, lanes: int) -> tuple[list[Bar], int, int]:
+    """Each bar in the first lane where it touches no other, newest first; how many found none."""
+    starts: list[float] = []
     bars: list[Bar] = []
     more = 0
-    for work in sorted(works, key=lambda work: (work.start, work.end)):
+    for work in sorted(works, key=lambda work: (work.start, work.end), reverse=True):
         x = max(0.0, shown.share(work.start))
         width = max(_LEAST, min(100.0, shown.share(work.end)) - x)
         x = min(x, 100 - width)
-        lane = next((at for at, end in enumerate(ends) if end <= x), len(ends))
-        if lane >= _LANES:
+        lane = next((at for at, start in enumerate(starts) if x + width <= start), len(starts))
+        if lane >= lanes:
             more += 1
             continue
-        if lane == len(ends):
-            ends.append(0.0)
-        ends[lane] = x + width
-        bars.append(Bar(x, width, lane, work))
-    return bars, max(1, len(ends)), more
+        if lane == len(starts):
+            starts.append(100.0)
+        bars.append(Bar(x, width, lane, work, starts[lane] - x))
+        starts[lane] = x
+    return bars[::-1], max(1, len(starts)), more
 
 
 def _bin_length(shown: Range) -> int:
@@ -241,5 +248,7 @@ def _columns(works: list[Work], shown: Range, fullest: int) -> list[Column]:
             y -= part
             parts.append(Part(method, y, part))
         start = shown.start + at * length
-        columns.append(Column(at * width, width * 0.86, total, start, start + length, parts))
+        words = ", ".join(f"{n} {method or UNLABELLED}" for method, n in counts.most_common())
+        end = start + length
+        columns.append(Column(at * width, width * 0.86, total, start, end, parts, words))
     return columns

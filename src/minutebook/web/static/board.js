@@ -3,16 +3,25 @@ import { $, $$, fragment } from "./kit.js";
 
 const inner = () => $("#inner");
 
+let turn = 0; // of what was asked for, only the last is shown
+let asking = 0;
+let dragging = false;
+
 async function show(url, { push = true, keepScroll = false } = {}) {
+  const mine = ++turn;
   const top = scrollY;
   const focused = document.activeElement?.closest?.("#inner") ? focusKey(document.activeElement) : null;
   let html;
+  asking++;
   try {
     html = await fragment(url);
   } catch {
-    location.href = url;
+    if (mine === turn) location.href = url;
     return;
+  } finally {
+    asking--;
   }
+  if (mine !== turn) return;
   inner().innerHTML = html;
   if (push) history.pushState(null, "", url);
   if (keepScroll) scrollTo(0, top);
@@ -27,6 +36,35 @@ function focusKey(element) {
   }
   return null;
 }
+
+const PIECES = [".controls", ".map", ".summary", ".timeline", ".legend", ".list"];
+
+/** News: everything but what somebody is typing or dragging, with as many rows as there were. */
+async function renew() {
+  if (dragging || asking || inner().contains(document.activeElement?.closest("input, select"))) {
+    renew.later = true;
+    return;
+  }
+  renew.later = false;
+  const mine = turn;
+  const top = scrollY;
+  const focused = document.activeElement?.closest?.("#inner") ? focusKey(document.activeElement) : null;
+  const headers = { "X-Fragment": "1", "X-Rows": String($$(".row", inner()).length) };
+  const answer = await fetch(location.href, { headers }).catch(() => null);
+  if (!answer?.ok || mine !== turn) return;
+  const fresh = document.createElement("div");
+  fresh.innerHTML = await answer.text();
+  if (mine !== turn || dragging) return;
+  if (!$(".list", fresh) || !$(".list", inner())) inner().innerHTML = fresh.innerHTML;
+  else for (const name of PIECES) {
+    const [old, now] = [$(name, inner()), $(name, fresh)];
+    if (old && now && old.outerHTML !== now.outerHTML) old.replaceWith(now);
+  }
+  scrollTo(0, top);
+  if (focused && !$(focused)?.matches(":focus")) $(focused)?.focus({ preventScroll: true });
+  prepare();
+}
+renew.later = false;
 
 /** The list goes on when its end comes near. */
 function prepare() {
@@ -85,6 +123,7 @@ function brushing() {
     if (!element || event.button || element.dataset.group === "period") return;
     if (element.matches(".timeline") && event.clientX < axis(element).box.left) return;
     from = { element, x: event.clientX, box: null };
+    dragging = true;
   });
   document.addEventListener("pointermove", (event) => {
     if (!from || Math.abs(event.clientX - from.x) < 6) return;
@@ -102,6 +141,7 @@ function brushing() {
     event.preventDefault();
   });
   document.addEventListener("pointerup", (event) => {
+    dragging = false;
     if (!from) return;
     const { element, x, box } = from;
     from = null;
@@ -162,9 +202,12 @@ export function board() {
     if (event.target.matches?.(".filters select, .filters [type=checkbox]")) event.target.form.requestSubmit();
   });
   addEventListener("popstate", () => show(location.href, { push: false }));
-  const again = () => show(location.href, { push: false, keepScroll: true });
-  document.addEventListener("live:minutes", again);
-  document.addEventListener("live:progress", ({ detail }) => $(".empty") && detail.done && again());
+  document.addEventListener("live:minutes", renew);
+  document.addEventListener("live:back", renew);
+  document.addEventListener("live:progress", ({ detail }) => $(".empty") && detail.done && renew());
+  for (const name of ["focusout", "pointerup"]) {
+    document.addEventListener(name, () => renew.later && setTimeout(renew, 200));
+  }
   brushing();
   prepare();
 }

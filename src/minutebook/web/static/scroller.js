@@ -34,6 +34,22 @@ export class Scroller {
     return sum;
   }
 
+  /** Scroll, and remember that it was not the reader who did. */
+  shift(by) {
+    this.ours = performance.now();
+    scrollBy(0, by);
+  }
+
+  to(y) {
+    this.ours = performance.now();
+    scrollTo(0, y);
+  }
+
+  /** Whether a scroll that is being told of may have been our own. */
+  get isOurs() {
+    return this.jumping || performance.now() - (this.ours ?? -1e9) < 250;
+  }
+
   get origin() {
     return this.root.getBoundingClientRect().top + scrollY;
   }
@@ -108,8 +124,13 @@ export class Scroller {
     section.filled = fragment(`${this.base}/parts/${at}?show=${show}`, "1", stop.signal)
       .then((html) => this.put(at, section, html))
       .catch((error) => {
-        if (error.name === "AbortError") return;
-        section.textContent = "This part is not there any more. Reload the page.";
+        if (error.name === "AbortError" || this.sections.get(at) !== section) return;
+        if (error.message === "404") {
+          section.textContent = "This part is not there any more. Reload the page.";
+          return;
+        }
+        this.drop(at, section); // a hiccup: it is asked for again
+        setTimeout(() => this.soon(), 1000);
       });
     return section.filled;
   }
@@ -124,7 +145,7 @@ export class Scroller {
     const after = section.offsetHeight;
     this.known.set(at, after);
     // What is being read stays where it is.
-    if (isAbove && !this.jumping) scrollBy(0, after - before);
+    if (isAbove && !this.jumping) this.shift(after - before);
     this.onfill?.(section);
     this.soon();
   }
@@ -137,7 +158,7 @@ export class Scroller {
       const now = target.offsetHeight;
       if (before === undefined || Math.abs(before - now) < 1) continue;
       this.known.set(at, now);
-      if (target.getBoundingClientRect().bottom < 0) scrollBy(0, now - before);
+      if (target.getBoundingClientRect().bottom < 0) this.shift(now - before);
       this.soon();
     }
   }
@@ -156,7 +177,7 @@ export class Scroller {
     this.jumping = true;
     try {
       for (let tries = 0; tries < 3 && !this.sections.has(index); tries++) {
-        scrollTo(0, this.origin + this.topOf(index) - 60);
+        this.to(this.origin + this.topOf(index) - 60);
         this.update();
       }
       await this.sections.get(index)?.filled;
@@ -174,14 +195,21 @@ export class Scroller {
       (block !== null && $(`[data-at="${round}.${block}"]`, section)) ||
       $(`#round-${round}`) ||
       $(`[data-round="${round}"]`, section);
+    this.ours = performance.now();
     target?.scrollIntoView({ block: block === null ? "start" : "center" });
     this.update();
     return target;
   }
 
   /** Other toggles: everything is loaded again, the same round stays on top. */
-  async again(shown) {
+  again(shown) {
     this.shown = shown;
+    // Quick keys come one after the other, and keep the round the first one found.
+    this.changing = (this.changing ?? Promise.resolve()).then(() => this.reload());
+    return this.changing;
+  }
+
+  async reload() {
     const here = this.current();
     const offset = here?.getBoundingClientRect().top ?? 0;
     const round = here ? +here.dataset.round : null;
@@ -190,7 +218,7 @@ export class Scroller {
     this.update();
     if (round === null) return;
     const target = await this.go(round);
-    if (target) scrollBy(0, target.getBoundingClientRect().top - offset);
+    if (target) this.shift(target.getBoundingClientRect().top - offset);
   }
 
   /** The session has grown. */
@@ -198,6 +226,7 @@ export class Scroller {
     const last = this.parts.length - 1;
     const changed = parts.length !== this.parts.length || String(parts[last]) !== String(this.parts[last]);
     this.parts = parts;
+    $(":scope > .nothing", this.root)?.remove();
     if (changed && last >= 0 && this.sections.has(last)) await this.fill(last);
     this.update();
     return changed;
@@ -211,6 +240,6 @@ export class Scroller {
 
   async end() {
     await this.reach(this.parts.length - 1);
-    scrollTo(0, document.documentElement.scrollHeight);
+    this.to(document.documentElement.scrollHeight);
   }
 }

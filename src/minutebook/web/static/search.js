@@ -53,10 +53,19 @@ export function palette() {
   const field = $("#q");
   const page = $("#results");
   if (!page) {
-    field.addEventListener("focus", () => {
-      field.blur();
+    // On a click or the first letter, not on focus: whoever tabs along has to get past it.
+    const open = () => {
       openPalette();
+      $("#pq").value = field.value;
+      field.value = "";
+      if ($("#pq").value) results($("#pq").value, $("#palette-results"));
+    };
+    field.addEventListener("pointerdown", (event) => {
+      event.preventDefault();
+      field.focus();
+      open();
     });
+    field.addEventListener("input", open);
     return;
   }
   field.addEventListener("input", () => {

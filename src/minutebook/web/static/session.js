@@ -42,6 +42,7 @@ export async function session() {
     const url = new URL(location.href);
     url.hash = hash;
     url.searchParams.delete("part");
+    if (hash !== location.hash) url.searchParams.delete("round");
     if (show !== null) {
       if (show === USUAL) url.searchParams.delete("show");
       else url.searchParams.set("show", show || "none");
@@ -277,14 +278,17 @@ export async function session() {
     setFollowing(true);
   });
   keys.set("End", () => follow.click());
-  const letGo = (event) => {
-    if (event.type === "wheel" ? event.deltaY < 0 : ["ArrowUp", "PageUp", "Home", "k", "["].includes(event.key)) {
-      if (following) setFollowing(false);
-    }
-  };
-  addEventListener("wheel", letGo, { passive: true });
-  addEventListener("keydown", letGo, true);
-  addEventListener("touchmove", () => following && setFollowing(false), { passive: true });
+  // Whoever moves up, by whatever means, wants to read there.
+  let before = scrollY;
+  addEventListener(
+    "scroll",
+    () => {
+      if (following && scrollY < before - 2 && !scroller.isOurs) setFollowing(false);
+      before = scrollY;
+    },
+    { passive: true },
+  );
+  addEventListener("wheel", (event) => following && event.deltaY < 0 && setFollowing(false), { passive: true });
   document.addEventListener("live:sessions", async ({ detail }) => {
     if (!detail.ids.includes(id) || agent) return;
     const told = await json(`${api}/outline`).catch(() => null);
@@ -294,6 +298,8 @@ export async function session() {
     }
     totals = told.totals;
     if (!(await scroller.grow(told.parts))) return;
+    const count = told.parts.at(-1)?.[2] ?? 0;
+    if ($("#rounds")) $("#rounds").textContent = `${count.toLocaleString()} ${count === 1 ? "round" : "rounds"}`;
     for (const link of $$('.toggle[aria-pressed="false"]')) {
       $("small", link).textContent = totals[link.dataset.toggle].toLocaleString();
     }
