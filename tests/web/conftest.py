@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, Error, Page, ViewportSize, sync_playwright
 
 from tests.conftest import Record, as_line
 
@@ -200,15 +200,25 @@ def browser() -> Iterator[Browser]:
         launched.close()
 
 
+@pytest.fixture(scope="module")
+def window(browser: Browser) -> Iterator[Page]:
+    with browser.new_context(viewport=SIZE, timezone_id="UTC") as context:
+        yield context.new_page()
+
+
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A page that fails the test when a script of ours breaks."""
-    context = browser.new_context(viewport=SIZE, timezone_id="UTC")
-    opened = context.new_page()
+def page(window: Page) -> Iterator[Page]:
+    """One page for all tests of a file, which is faster; it fails the test when a script breaks."""
     broken: list[str] = []
-    opened.on("pageerror", lambda error: broken.append(str(error)))
-    yield opened
-    context.close()
+
+    def note(error: Error) -> None:
+        broken.append(str(error))
+
+    window.set_viewport_size(SIZE)
+    window.on("pageerror", note)
+    yield window
+    window.remove_listener("pageerror", note)
+    window.goto("about:blank")
     assert broken == []
 
 

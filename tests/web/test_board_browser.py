@@ -12,11 +12,10 @@ from typing import Any, Literal
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Error, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.conftest import Record
 from tests.web.conftest import (
-    SIZE,
     Served,
     engagement,
     minutes_of,
@@ -95,28 +94,6 @@ def year(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     served = shown_minutes(tmp_path_factory.mktemp("year"), *year_of_work())
     yield served
     served.stop()
-
-
-@pytest.fixture(scope="module")
-def window(browser: Browser) -> Iterator[Page]:
-    with browser.new_context(viewport=SIZE, timezone_id="UTC") as context:
-        yield context.new_page()
-
-
-@pytest.fixture
-def page(window: Page) -> Iterator[Page]:
-    """One page for all tests here, which is faster; it fails the test when a script breaks."""
-    broken: list[str] = []
-
-    def note(error: Error) -> None:
-        broken.append(str(error))
-
-    window.set_viewport_size(SIZE)
-    window.on("pageerror", note)
-    yield window
-    window.remove_listener("pageerror", note)
-    window.goto("about:blank")
-    assert broken == []
 
 
 # -- what is on the page

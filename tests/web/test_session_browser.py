@@ -13,11 +13,10 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Error, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.conftest import Record, as_line, assistant, tool_result, tool_use, user
 from tests.web.conftest import (
-    SIZE,
     Served,
     Written,
     engagement,
@@ -179,28 +178,6 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         file.write(as_line(record) + b"\n")
     yield House(served, long, kinds)
     served.stop()
-
-
-@pytest.fixture(scope="module")
-def window(browser: Browser) -> Iterator[Page]:
-    with browser.new_context(viewport=SIZE, timezone_id="UTC") as context:
-        yield context.new_page()
-
-
-@pytest.fixture
-def page(window: Page) -> Iterator[Page]:
-    """One page for all tests here, which is faster; it fails the test when a script breaks."""
-    broken: list[str] = []
-
-    def note(error: Error) -> None:
-        broken.append(str(error))
-
-    window.set_viewport_size(SIZE)
-    window.on("pageerror", note)
-    yield window
-    window.remove_listener("pageerror", note)
-    window.goto("about:blank")
-    assert broken == []
 
 
 def on_top(page: Page, number: int) -> None:

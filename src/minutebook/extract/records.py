@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from minutebook.derive.activity import Activity
+from minutebook.derive.record import bare_record
 from minutebook.extract.extractor import Extraction, Extractor
 from minutebook.extract.material import Material
 from minutebook.extract.reply import ReplyEngagement
@@ -22,26 +23,10 @@ _SLUG_CHARS = 60
 
 def base_record(material: Material, origin: Origin, agent_id: str | None) -> SessionRecord:
     """What is known of a session before anybody extracted anything (ING-03)."""
-    info, identity = material.info, material.identity
-    return SessionRecord(
-        session_id=info.id,
-        source=info.source,
-        slug=info.slug,
-        title=info.title,
-        cwd=info.cwd,
-        project=info.project,
-        git_branch=info.branch,
-        model=info.model,
-        version=info.versions[0] if info.versions else None,
-        started=info.started,
-        ended=info.ended,
+    return msgspec.structs.replace(
+        bare_record(material.info, material.identity),
         rounds=len(material.rounds),
-        user_messages=info.prompts,
-        subagents=info.subagents,
         agent_id=agent_id,
-        agent_name=identity.name,
-        agent_name_source=identity.source,
-        agent_role=identity.role,
         truncated=material.truncated,
         digest=material.digest,
         origin=origin,

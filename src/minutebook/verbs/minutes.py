@@ -11,6 +11,7 @@ from minutebook.archive.layout import Layout
 from minutebook.archive.ledger import Entry, load_ledger
 from minutebook.archive.roster import FILE_NAME, load_roster
 from minutebook.derive.identity import identify
+from minutebook.derive.record import bare_record
 from minutebook.model import Roster, SessionInfo
 from minutebook.model.engagement import SessionRecord
 
@@ -54,27 +55,8 @@ class Minutes:
 
 def card(info: SessionInfo, roster: Roster) -> SessionRecord:
     """A session nobody has taken the minutes of yet, as a record without engagements."""
-    identity = identify(info, roster)
-    return SessionRecord(
-        session_id=info.id,
-        source=info.source,
-        slug=info.slug,
-        title=info.title,
-        cwd=info.cwd,
-        project=info.project,
-        git_branch=info.branch,
-        model=info.model,
-        version=info.versions[0] if info.versions else None,
-        started=info.started,
-        ended=info.ended,
-        rounds=info.rounds,
-        user_messages=info.prompts,
-        subagents=info.subagents,
-        agent_name=identity.name,
-        agent_name_source=identity.source,
-        agent_role=identity.role,
-        ghost=info.is_ghost(),
-    )
+    record = bare_record(info, identify(info, roster))
+    return msgspec.structs.replace(record, ghost=info.is_ghost())
 
 
 def _named(record: SessionRecord, roster: Roster) -> SessionRecord:
