@@ -124,6 +124,10 @@ def test_a_part_that_failed_is_asked_for_again(serve: Serve, written: Written, p
 
     page.route("**/parts/**", once)
     page.evaluate("scrollTo(0, document.documentElement.scrollHeight / 2)")
+    for _ in range(60):
+        if len(failed) == 3:
+            break
+        page.wait_for_timeout(100)
     page.wait_for_function(
         "() => [...document.querySelectorAll('.part')].length > 0 &&"
         " [...document.querySelectorAll('.part')].every(part => part.querySelector('.round'))",
