@@ -20,7 +20,16 @@ from minutebook.verbs.open_session import OpenSession
 from minutebook.verbs.round_text import EVERYTHING, Fidelity, round_text
 from minutebook.verbs.tag import tag
 from tests.agents.conftest import Run, session_of, taken, told
-from tests.conftest import as_line, corpus_files, needs_corpus, short, user
+from tests.conftest import (
+    as_line,
+    assistant,
+    corpus_files,
+    needs_corpus,
+    short,
+    tool_result,
+    tool_use,
+    user,
+)
 
 CORPUS = [path for path in corpus_files("claude/projects/*/*.jsonl") if path.stat().st_size]
 
@@ -294,6 +303,89 @@ def test_bad_requests_get_a_sentence(shelf: Shelf, run: Run, args: tuple[str, ..
     done = run("context", *(arg.format(id=id) for arg in args), ok=False)
     assert done.returncode == 2
     assert done.stderr.strip()
+
+
+def test_a_session_named_twice_is_told_once(shelf: Shelf) -> None:
+    """CTX-01: the rounds of both addresses, each once, under one heading."""
+    id = session_of(shelf, "passkey")
+    context = materialise(shelf, [f"{id}#1-2", f"{id}#4", f"{id}#2"])
+    assert rounds_told(context) == [(id, 1), (id, 2), (id, 4)]
+    assert context.text.count("\n## ") == 1
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"engagement": "e", "query": "x"},
+        {"rounds": "1", "query": "x"},
+        {"names": "{id}#1", "rounds": "3"},
+        {"names": "{id}#1", "query": "x"},
+    ],
+)
+def test_rounds_are_chosen_in_one_way(shelf: Shelf, given: dict[str, str]) -> None:
+    """Nothing that was asked for is silently ignored."""
+    id = session_of(shelf, "passkey")
+    names = [given.pop("names", "{id}").format(id=id)]
+    with pytest.raises(BadArgument):
+        materialise(shelf, names, **given)  # type: ignore[arg-type]  # texts, all of them
+
+
+def test_a_compressed_engagement_is_lines(shelf: Shelf) -> None:
+    """CTX-02: both wishes count."""
+    record = next(r for r in shelf.minutes.records().values() if len(r.engagements) > 1)
+    id = record.engagements[1].id
+    context = materialise(shelf, [record.session_id], engagement=id, mode="compressed")
+    assert {piece.told for piece in context.pieces} == {"reference"}
+
+
+def test_addresses_name_one_session(tmp_path: Path) -> None:
+    """CTX-03: where eight characters fit two sessions, references have more."""
+    for last in "12":
+        id = f"aaaaaaaa-0000-4000-8000-00000000000{last}"
+        path = tmp_path / "claude" / "projects" / "-x" / f"{id}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        records = [user(f"Tree {n}?", sessionId=id, uuid=f"{last}{n}") for n in range(4)]
+        path.write_bytes(b"".join(as_line(r) + b"\n" for r in records))
+    shelf = taken(tmp_path / "claude", tmp_path / "archive")
+    context = materialise(shelf, ["aaaaaaaa-0000-4000-8000-000000000001"])
+    assert "aaaaaaaa-0000-4000-8000-000000000001#1" in context.pieces[0].inject
+
+
+def test_no_part_of_a_secret_is_told(tmp_path: Path) -> None:
+    """VIEW-12: not behind an escape sequence, at a cut, in input or output; nor by `show`."""
+    own = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"
+    secret = "gh" + "p_" + own
+    coloured = f"{secret[:12]}\x1b[31m{secret[12:]}"
+    id = "11111111-2222-4333-8444-555555555555"
+    records = []
+    for n, before in enumerate((85, 95, 100, 225)):
+        records += [
+            user("x" * before + f" {secret} and {coloured}", sessionId=id, uuid=f"u{n}"),
+            assistant(
+                f"Look: {'y' * before} {secret}",
+                tool_use(f"t{n}", command=f"{'z' * before} {secret}"),
+                id=f"m{n}",
+                sessionId=id,
+                uuid=f"a{n}",
+            ),
+            tool_result(
+                f"t{n}", f"{coloured}\n{'w' * before} {secret}", sessionId=id, uuid=f"r{n}"
+            ),
+        ]
+    path = tmp_path / "claude" / "projects" / "-x" / f"{id}.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"".join(as_line(r) + b"\n" for r in records))
+    shelf = taken(tmp_path / "claude", tmp_path / "archive")
+    texts = [materialise(shelf, [id], mode=mode).text for mode in ("full", "compressed")]
+    texts.append(materialise(shelf, [id], budget=3_000).text)
+    texts.append(str(shelf.minutes.records()))
+    places = ["--root", str(tmp_path / "claude"), "--archive", str(tmp_path / "archive")]
+    for options in ([], ["--full"]):
+        command = [sys.executable, "-m", "minutebook", "show", id, *options, *places]
+        texts.append(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    for text in texts:
+        for start in range(len(own) - 8):
+            assert own[start : start + 8].lower() not in text.lower()
 
 
 def test_secrets_are_masked_unless_asked_for(tmp_path: Path) -> None:

@@ -14,9 +14,9 @@ import pytest
 
 from minutebook.archive.engagements import read_records
 from minutebook.archive.layout import Layout
-from minutebook.errors import BadArgument, Conflict
+from minutebook.errors import BadArgument, Conflict, NotFound
 from minutebook.verbs.install_claude import ClaudeHome
-from minutebook.verbs.install_service import launchd_unit, systemd_unit, write_unit
+from minutebook.verbs.install_service import launchd_unit, remove_unit, systemd_unit, write_unit
 from tests.conftest import as_line, user
 
 COMMAND = [sys.executable, "-m", "minutebook"]
@@ -144,6 +144,113 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     assert tree(tmp_path) == {}
 
 
+def test_without_its_copy_the_settings_stay(tmp_path: Path) -> None:
+    """FUT-05: a copy somebody deleted is no reason to delete the settings."""
+    (tmp_path / "settings.json").write_bytes(b'{"model": "x"}')
+    home = ClaudeHome(tmp_path, COMMAND)
+    home.install()
+    (tmp_path / "settings.json.before-minutebook").unlink()
+    assert home.uninstall().remark
+    assert json.loads((tmp_path / "settings.json").read_bytes()) == {"model": "x"}
+
+
+def test_a_hook_beside_ours_stays(tmp_path: Path) -> None:
+    """FUT-05: a person may have added one to our entry."""
+    home = ClaudeHome(tmp_path, COMMAND)
+    home.install()
+    settings = json.loads((tmp_path / "settings.json").read_bytes())
+    mine = {"type": "command", "command": "echo mine"}
+    settings["hooks"]["SessionEnd"][0]["hooks"].append(mine)
+    (tmp_path / "settings.json").write_text(json.dumps(settings))
+    home.uninstall()
+    left = json.loads((tmp_path / "settings.json").read_bytes())
+    assert left == {"hooks": {"SessionEnd": [{"hooks": [mine]}]}}
+
+
+@pytest.mark.parametrize("name", ["o'brien", "two words", 'a "b"', "$HOME", "日記"])
+def test_odd_names_of_folders(tmp_path: Path, name: str) -> None:
+    """FUT-05: installed once, recognised again, gone without a trace, whatever the path is."""
+    root = tmp_path / name
+    root.mkdir()
+    (root / "settings.json").write_bytes(b'{"model": "x"}')
+    home = ClaudeHome(root, COMMAND)
+    home.install()
+    assert home.install().already
+    assert (root / "settings.json").read_bytes().count(b"session-end.sh") == 1
+    (root / "settings.json").write_bytes((root / "settings.json").read_bytes() + b"\n")
+    home.uninstall()
+    assert json.loads((root / "settings.json").read_bytes()) == {"model": "x"}
+    assert not (root / "skills").exists()
+
+
+def test_what_is_not_ours_is_left_alone(tmp_path: Path) -> None:
+    """FUT-05: somebody's own skill of this name, and somebody's own copy of the settings."""
+    own = tmp_path / "skills" / "minutebook" / "SKILL.md"
+    own.parent.mkdir(parents=True)
+    own.write_text("my own")
+    home = ClaudeHome(tmp_path, COMMAND)
+    with pytest.raises(Conflict):
+        home.install()
+    with pytest.raises(NotFound):
+        home.uninstall()
+    assert own.read_text() == "my own"
+    own.unlink()
+    copy = tmp_path / "settings.json.before-minutebook"
+    copy.write_text("mine too")
+    (tmp_path / "settings.json").write_bytes(b"{}")
+    home.install()
+    home.uninstall()
+    assert copy.read_text() == "mine too"
+
+
+@pytest.mark.parametrize("content", [b'{"a": 1, "a": 2}', b'{"a": NaN}', b"[" * 100_000])
+def test_settings_that_would_lose_something_are_left_alone(tmp_path: Path, content: bytes) -> None:
+    """FUT-05: doubled names and numbers that are none would not survive being written again."""
+    (tmp_path / "settings.json").write_bytes(content)
+    with pytest.raises(BadArgument):
+        ClaudeHome(tmp_path, COMMAND).install()
+    assert tree(tmp_path) == {"settings.json": content}
+
+
+@pytest.mark.parametrize(
+    "content", [b'{\r\n  "a": 1\r\n}\r\n', b'\xef\xbb\xbf{"a": 1}\n', b'{"a": "\\ud800"}']
+)
+def test_the_manner_of_a_file_is_kept(tmp_path: Path, content: bytes) -> None:
+    """FUT-05: line ends, byte order mark and escapes; also where only our hook is taken out."""
+    (tmp_path / "settings.json").write_bytes(content)
+    home = ClaudeHome(tmp_path, COMMAND)
+    home.install()
+    after = (tmp_path / "settings.json").read_bytes()
+    assert (b"\r\n" in after) is (b"\r\n" in content)
+    assert after.startswith(b"\xef\xbb\xbf") is content.startswith(b"\xef\xbb\xbf")
+    home.uninstall()
+    assert (tmp_path / "settings.json").read_bytes() == content
+
+
+def test_the_archive_of_the_environment_is_written_out(tmp_path: Path) -> None:
+    """FUT-05: a service, a hook and an MCP server use the archive the person uses."""
+    environment = {**os.environ, "MINUTEBOOK_ARCHIVE": "kept/here"}
+    for verb in (("install", "systemd", "--dry-run"), ("mcp", "--config")):
+        done = subprocess.run(
+            [*COMMAND, *verb],
+            capture_output=True,
+            text=True,
+            env=environment,
+            cwd=tmp_path,
+            check=True,
+        )
+        assert str(tmp_path / "kept" / "here") in done.stdout
+    root = tmp_path / "c"
+    subprocess.run(
+        [*COMMAND, "install", "claude-code", "--root", str(root)],
+        env=environment,
+        cwd=tmp_path,
+        check=True,
+    )
+    script = (root / "skills" / "minutebook" / "session-end.sh").read_text()
+    assert f"MINUTEBOOK_ARCHIVE={tmp_path / 'kept' / 'here'}" in script
+
+
 # -- the hook itself
 
 
@@ -224,7 +331,7 @@ def test_units_say_what_to_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     command = ["/opt/my tools/minutebook", "watch", "--root", "/home/x/100% $HOME"]
     unit = systemd_unit(command, tmp_path / "log")
     assert (
-        "ExecStart='/opt/my tools/minutebook' watch --root '/home/x/100%% $$HOME'" in unit.content
+        'ExecStart="/opt/my tools/minutebook" watch --root "/home/x/100%% $$HOME"' in unit.content
     )
     assert write_unit(unit)
     assert not write_unit(unit), "the same again changes nothing"
@@ -242,6 +349,15 @@ def test_a_unit_of_somebody_else_is_left_alone(
     unit.path.write_text("[Service]\nExecStart=/bin/true\n")
     with pytest.raises(Conflict):
         write_unit(unit)
+    with pytest.raises(Conflict):
+        remove_unit(unit)
+    assert unit.path.exists()
+
+
+def test_control_characters_start_no_new_line_of_a_unit(tmp_path: Path) -> None:
+    """FUT-05: a path is a word, whatever is in it."""
+    with pytest.raises(BadArgument):
+        systemd_unit(["x", "a\nExecStartPre=/bin/evil"], tmp_path)
 
 
 @pytest.mark.parametrize("what", ["systemd", "launchd"])

@@ -211,6 +211,18 @@ def test_transcript_text_is_fenced_and_masked(hostile: tuple[Path, Path]) -> Non
         assert "ghp_aB3d" not in text
 
 
+def test_errors_quote_what_is_in_transcripts(hostile: tuple[Path, Path]) -> None:
+    """A title suggested by an error is untrusted text too."""
+
+    async def ask(client: Client) -> str:
+        wanted = f"{INJECTION[:-2]}X Number 0.#1"
+        return (await client.call_tool("show", {"address": wanted})).content[0].text  # type: ignore[union-attr]  # text is all we give
+
+    text: str = asked(*hostile, ask)
+    if "Did you mean" in text:
+        assert WARNING in text.split("Did you mean")[0]
+
+
 def test_ten_thousand_rounds_are_not_given_at_once(hostile: tuple[Path, Path]) -> None:
     """An agent that asks for everything gets whole rounds up to a limit, and a cursor."""
 

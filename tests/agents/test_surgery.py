@@ -11,7 +11,7 @@ import pytest
 from minutebook.archive.layout import Layout
 from minutebook.archive.reading import Inscription, read_inscription
 from minutebook.errors import BadArgument, NotFound
-from minutebook.model import Notice, Roster, Session
+from minutebook.model import Notice, Roster, Session, Text
 from minutebook.sources.base import read_session
 from minutebook.sources.claude_code.read import ClaudeReading
 from minutebook.sources.library import Library
@@ -143,6 +143,50 @@ def test_what_two_sessions_share_is_there_once(one: Inscription) -> None:
     assert any("in both" in remark for remark in operated.remarks)
 
 
+def test_forks_that_part_inside_a_round_are_both_there(one: Inscription, tmp_path: Path) -> None:
+    """OPS-17: the same prompt answered twice (a retry) is two rounds, and no answer is lost."""
+    import msgspec
+
+    replace = msgspec.structs.replace
+    header = replace(one.header, session_id="f0000000-0000-4000-8000-000000000000")
+    last = one.rounds[3]
+    other_answer = tuple(
+        m if m.role == "user" else replace(m, id=f"new-{n}", blocks=(Text("QUITE ANOTHER ANSWER"),))
+        for n, m in enumerate(last.messages)
+    )
+    fork = Inscription(one.path, header, [*one.rounds[:3], replace(last, messages=other_answer)])
+    operated = merged(one, fork)
+    session, content = exported(operated, tmp_path)
+    assert b"QUITE ANOTHER ANSWER" in content
+    assert len(session.rounds) == len(one.rounds) + 1
+    ids = [json.loads(line).get("uuid") for line in content.splitlines()]
+    assert len(set(ids) - {None}) == len([id for id in ids if id])
+    assert any("go on differently" in remark for remark in operated.remarks)
+
+
+def test_other_rounds_are_another_session(one: Inscription) -> None:
+    """OPS-17: the id tells what was chosen."""
+    ids = {only_engagement(one, "e", range(1, n)).session_id for n in (2, 3, 4)}
+    assert len(ids) == 3
+    first = {part.session_id for part in split(one, {"a": "1-2", "b": "3-4"})}
+    second = {part.session_id for part in split(one, {"a": "1-3", "b": "4"})}
+    assert not first & second
+
+
+def test_a_split_is_all_or_nothing(one: Inscription, run: Run, tmp_path: Path) -> None:
+    """OPS-17: what is in the way of one part is found before any is written."""
+    map_file = tmp_path / "map.json"
+    map_file.write_text('{"a": "1-2", "b": "3-4"}')
+    out = tmp_path / "parts"
+    out.mkdir()
+    second = split(one, {"a": "1-2", "b": "3-4"})[1]
+    (out / f"{second.session_id}.jsonl").write_text("in the way")
+    id = one.header.session_id[:8]
+    assert run("export-claude", id, "--split", map_file, "--out", out, ok=False).returncode == 2
+    assert len(list(out.iterdir())) == 1
+    assert run("export-claude", id, "--engagement", "", ok=False).returncode == 2
+
+
 def test_sessions_of_different_folders_and_times_are_remarked(
     one: Inscription, other: Inscription
 ) -> None:
@@ -186,14 +230,16 @@ def test_the_same_operation_gives_the_same_id(one: Inscription) -> None:
         (b'{"a": {}}', "needs rounds"),
         (b'{"a": []}', "needs rounds"),
         (b'{"a": "1-2"}', "leaves out rounds"),
-        (b'{"a": "1-999"}', "asks for round 999"),
+        (b'{"a": "1-999"}', "no round 999"),
         (b'{"a": "x"}', "no round"),
-        (b'{"a": "1-99999999"}', "asks for round"),
+        (b'{"a": "1-\xc2\xb2"}', "no round"),
+        (b'{"a": "1", "a": "2-4"}', "twice"),
+        (b'{"a": "1-99999999"}', "no round"),
     ],
 )
 def test_a_map_that_cannot_be_meant(one: Inscription, content: bytes, words: str) -> None:
     """A map with gaps, of no rounds, or no map at all: what is wrong is said."""
-    with pytest.raises(BadArgument, match=words):
+    with pytest.raises((BadArgument, NotFound), match=words):
         split(one, parse_map(content))
 
 

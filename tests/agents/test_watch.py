@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -260,6 +261,25 @@ def test_a_model_is_asked_when_a_session_is_over_and_not_before(garden: Garden) 
     assert [taken.sessions for taken in one._heard(set())] == [1]
     assert asked == [1.5]
     assert list(one._heard(set())) == [], "asked once"
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left"), sqlite3.OperationalError("busy")])
+def test_trouble_is_told_and_tried_again(
+    garden: Garden, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    """FUT-05: a full disk or a busy database ends nothing, and forgets nothing."""
+    garden.write(1, *(prompt(1, n) for n in range(4)))
+    one = watcher(garden, [], None, quiet=3600)
+    real = Watcher._ingest
+
+    def broken(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(Watcher, "_ingest", broken)
+    assert [taken.problem is not None for taken in one._catch_up()] == [True]
+    monkeypatch.setattr(Watcher, "_ingest", real)
+    assert [taken.problem for taken in one._heard(set())] == [None]
+    assert garden.rounds(1) == 4
 
 
 def test_yesterdays_spending_is_not_todays(garden: Garden) -> None:

@@ -51,15 +51,10 @@ def command(
     Rounds that are not told in full are lines that say how to get them. With --budget and
     nothing else, the newest rounds are told in full. Tokens are counted as bytes / 3.5.
     """
-    chosen = [name for name, on in (("full", full), ("compressed", compressed)) if on]
-    picks = [
-        name
-        for name, value in (("engagement", engagement), ("rounds", rounds), ("query", query))
-        if value
-    ]
-    if len(chosen) + len(picks) > 1 and picks != ["engagement"] and chosen != ["full"]:
-        told = ", ".join(f"--{name}" for name in (*chosen, *picks))
-        raise BadArgument(f"{told} do not go together: choose one.")
+    if full and compressed:
+        raise BadArgument("--full tells everything, --compressed nothing: choose one.")
+    if compressed and query is not None:
+        raise BadArgument("--query tells what is relevant in full: leave --compressed out.")
     mode: Mode = "full" if full else "compressed" if compressed else "recent"
     house = open_house(settings(roots, archive))
     built = materialise(

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
 from minutebook.archive.layout import Layout
+from minutebook.archive.ledger import load_ledger
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_option, json_option
@@ -61,7 +63,9 @@ def command(
     With --full-after, --engagement, --compress-engagement, --merge or --split it is a new
     transcript with an id of its own, which says where it comes from.
     """
-    asked = {name: value for name, value in surgery.items() if value}
+    asked = {name: value for name, value in surgery.items() if value not in (None, False)}
+    if "" in asked.values():
+        raise BadArgument("An empty name is none: say which engagement, moment or map.")
     if len(asked) > 1:
         raise BadArgument("These do not go together: choose one way to cut.")
     if len(sessions) != (2 if "merge" in asked else 1):
@@ -77,14 +81,31 @@ def command(
         operated = _operated(house.layout, documents, asked)
         if len(operated) > 1 and target is not None:
             target.mkdir(parents=True, exist_ok=True)
+        for one in operated:  # all or nothing: what is in the way is found before
+            export_operated(one, root=home, out=target, cwd=cwd, force=force, write=False)
         done = [
             export_operated(one, root=home, out=target, cwd=cwd, force=force) for one in operated
         ]
+    done = [_with_remark(house.layout, exported, documents) for exported in done]
     if as_json:
         print_json(exported=done[0] if len(done) == 1 else done)
         return
     for exported in done:
         _print(exported, written=out is not None)
+
+
+def _with_remark(layout: Layout, exported: Exported, documents: list[Path]) -> Exported:
+    """An export that says so where the newest rounds of a session are not inscribed yet."""
+    entries = load_ledger(layout).sessions
+    waiting = [
+        id
+        for id, e in entries.items()
+        if e.waiting and layout.document(e.agent_id, id) in documents
+    ]
+    if not waiting:
+        return exported
+    told = f"the newest rounds of {waiting[0][:8]} are not inscribed yet: `minutebook append`"
+    return msgspec.structs.replace(exported, remarks=[*exported.remarks, told])
 
 
 def _operated(layout: Layout, documents: list[Path], asked: dict[str, Any]) -> list[Operated]:

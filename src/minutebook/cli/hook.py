@@ -15,6 +15,7 @@ from minutebook.archive.store import make_folder
 from minutebook.cli.options import archive_option
 from minutebook.compose import choose_extractor, open_house
 from minutebook.config import settings
+from minutebook.derive.plain import clean, one_line
 from minutebook.errors import Locked, MinutebookError
 from minutebook.sources.library import Library
 from minutebook.verbs.ingest import ingest
@@ -36,8 +37,8 @@ class _Event(msgspec.Struct):
 def command(archive: str | None) -> None:
     """Ingest the session that has just ended; whatever happens is written to a log."""
     layout = open_house(settings([], archive)).layout
-    make_folder(layout.root)
     try:
+        make_folder(layout.root)
         told = _take(layout, os.environ.get("MINUTEBOOK_EVENT", ""))
     except MinutebookError as error:
         told = f"not taken: {error}"
@@ -51,16 +52,17 @@ def _take(layout: Layout, event: str) -> str:
         said = msgspec.json.decode(event, type=_Event)
     except msgspec.DecodeError:
         return "the hook was told nothing that could be understood"
-    path = Path(said.transcript_path)
+    path, who = Path(said.transcript_path), one_line(said.session_id)[:8]
     if path.suffix != ".jsonl" or not path.is_file():
-        return f"{said.session_id[:8]}: there is no transcript ({said.reason})"
+        return f"{who}: there is no transcript ({one_line(said.reason)[:40]})"
     roster = open_house(settings([], layout.root)).roster
     deadline = time.monotonic() + _PATIENCE
     while True:
         try:
             transcripts = Library([path]).transcripts
             report = ingest(layout, roster, transcripts, choose_extractor("offline"), ended=True)
-            return f"{said.session_id[:8]}: {report.engagements} engagements ({said.reason})"
+            why = one_line(said.reason)[:40]
+            return f"{who}: {report.engagements} engagements ({why})"
         except Locked:
             if time.monotonic() > deadline:
                 raise
@@ -72,4 +74,5 @@ def _log(layout: Layout, told: str) -> None:
     if log.exists() and log.stat().st_size > _LOG_BYTES:
         log.replace(log.with_suffix(".log.1"))
     with log.open("a", encoding="utf-8", errors="replace") as file:
-        file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {told}\n")
+        lines = clean(told).rstrip().replace("\n", "\n    ")
+        file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {lines}\n")

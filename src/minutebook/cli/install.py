@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-from pathlib import Path
-
 import click
 
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import house_options, json_option
+from minutebook.cli.program import places, program
 from minutebook.compose import open_house
-from minutebook.config import expanded, settings
+from minutebook.config import Settings, expanded, settings
 from minutebook.sources.registry import SOURCES
 from minutebook.verbs.install_claude import ClaudeHome, Installed
 from minutebook.verbs.install_service import (
@@ -47,7 +44,7 @@ def command(
     chosen = settings(roots, archive)
     if what == "claude-code":
         root = (expanded(roots[0]) if roots else SOURCES["claude-code"].default_root()).absolute()
-        home = ClaudeHome(root, _program(archive))
+        home = ClaudeHome(root, _for_claude(chosen, archive))
         done = home.uninstall(dry_run=dry_run) if uninstall else home.install(dry_run=dry_run)
         if as_json:
             print_json(installed=done)
@@ -55,11 +52,8 @@ def command(
             _print_claude(done, dry_run=dry_run)
         return
     make = systemd_unit if what == "systemd" else launchd_unit
-    places = [part for root in chosen.roots for part in ("--root", str(root.absolute()))]
-    kept = ["--archive", str(expanded(archive).absolute())] if archive else []
-    program = [*_program(None), "watch", *places, *kept]
-    log = open_house(chosen).layout.root / "watch.log"
-    unit = make(program, log)
+    log = open_house(chosen).layout.root.absolute() / "watch.log"
+    unit = make([*program(), "watch", *places(chosen, archive)], log)
     if not dry_run:
         remove_unit(unit) if uninstall else write_unit(unit)
     if as_json:
@@ -68,11 +62,11 @@ def command(
         _print_unit(unit, uninstall=uninstall, dry_run=dry_run)
 
 
-def _program(archive: str | None) -> list[str]:
-    """How this program is called, by whoever, from wherever."""
-    found = shutil.which("minutebook") or str(Path(sys.argv[0]).absolute())
-    program = [found] if Path(found).name == "minutebook" else [sys.executable, "-m", "minutebook"]
-    return program if archive is None else ["env", f"MINUTEBOOK_ARCHIVE={archive}", *program]
+def _for_claude(chosen: Settings, archive: str | None) -> list[str]:
+    """The program, with the archive somebody chose in its environment."""
+    if "--archive" not in places(chosen, archive):
+        return program()
+    return ["env", f"MINUTEBOOK_ARCHIVE={chosen.archive.absolute()}", *program()]
 
 
 def _print_claude(done: Installed, *, dry_run: bool) -> None:
@@ -94,6 +88,9 @@ def _print_claude(done: Installed, *, dry_run: bool) -> None:
 
 
 def _print_unit(unit: Unit, *, uninstall: bool, dry_run: bool) -> None:
+    if dry_run and uninstall:
+        terminal.say(f"would be removed: {unit.path}")
+        return
     if dry_run:
         terminal.say(f"# {unit.path}")
         terminal.say(unit.content)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import shlex
-import shutil
-import sys
 
 import click
 
 from minutebook.cli import terminal
 from minutebook.cli.options import house_options
+from minutebook.cli.program import places, program
 from minutebook.compose import open_house
-from minutebook.config import settings
+from minutebook.config import Settings, settings
 
 
 @click.command("mcp")
@@ -22,19 +21,15 @@ def command(roots: tuple[str, ...], archive: str | None, config: bool) -> None:
     """Let agents ask: search, show, context, decisions, over the Model Context Protocol."""
     chosen = settings(roots, archive)
     if config:
-        _print_config(roots, archive)
+        _print_config(chosen, archive)
         return
     from minutebook.mcp.server import create_server
 
     create_server(open_house(chosen).layout, chosen.roots).run("stdio")
 
 
-def _print_config(roots: tuple[str, ...], archive: str | None) -> None:
-    found = shutil.which("minutebook")
-    program = [found] if found else [sys.executable, "-m", "minutebook"]
-    places = [part for root in roots for part in ("--root", root)]
-    kept = ["--archive", archive] if archive else []
-    command = [*program, "mcp", *places, *kept]
+def _print_config(chosen: Settings, archive: str | None) -> None:
+    command = [*program(), "mcp", *places(chosen, archive)]
     entry = {"command": command[0], "args": command[1:]}
     terminal.say(json.dumps({"mcpServers": {"minutebook": entry}}, indent=2))
     terminal.note("Put this into .mcp.json of a project, or for all of them:")

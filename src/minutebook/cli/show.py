@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+import msgspec
 
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
@@ -10,8 +11,10 @@ from minutebook.cli.options import house_options, json_option
 from minutebook.cli.transcript import PARTS, TranscriptPrinter
 from minutebook.compose import open_house
 from minutebook.config import settings
+from minutebook.derive.secrets import masked
 from minutebook.derive.times import instant
 from minutebook.errors import BadArgument
+from minutebook.model import Round
 from minutebook.verbs.show import Shown, show
 
 
@@ -24,6 +27,7 @@ from minutebook.verbs.show import Shown, show
     help=f"Which parts to show, with commas: {', '.join(PARTS)}. [default: user,assistant,calls]",
 )
 @click.option("--full", is_flag=True, help="Everything, and nothing shortened.")
+@click.option("--secrets", is_flag=True, help="Leave keys and tokens as they are.")
 @json_option
 def command(
     session: str,
@@ -31,6 +35,7 @@ def command(
     archive: str | None,
     only: str | None,
     full: bool,
+    secrets: bool,
     as_json: bool,
 ) -> None:
     """Read a session, or some rounds of it.
@@ -53,8 +58,14 @@ def command(
     _print_header(shown)
     printer = TranscriptPrinter(parts, shorten=not full, subagents=shown.subagents)
     for round in shown.rounds:
-        printer.print_round(round)
+        printer.print_round(round if secrets else _masked(round))
     printer.print_hidden()
+
+
+def _masked(round: Round) -> Round:
+    """A round without keys and tokens in any of its texts."""
+    hidden: Round = msgspec.convert(masked(msgspec.to_builtins(round)), Round)
+    return hidden
 
 
 def _parts(only: str | None, full: bool) -> frozenset[str]:

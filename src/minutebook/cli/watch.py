@@ -65,6 +65,9 @@ def command(
     )
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    for root in chosen.roots:
+        if not root.exists():
+            terminal.note(f"There is no {root}: it is not watched.")
     if not as_json:
         terminal.note("Watching; Ctrl-C ends it.")
     for taken in watcher.run(stop):

@@ -288,15 +288,15 @@ def _pem_end(text: str, at: int) -> int | None:
     return end if _PEM_MATERIAL.search(text, at, end) else None
 
 
-def masked(value: Any) -> Any:
-    """A plain value (of dicts, lists, texts) with every text in it cleaned and masked.
+def masked(value: Any, hide: Callable[[str], str] = mask) -> Any:
+    """A plain value (of dicts, lists, texts) with every text in it cleaned, then masked.
 
     Cleaned first: an escape sequence in the middle of a key would hide it.
     """
     if isinstance(value, str):
-        return mask(clean(value))
+        return hide(clean(value))
     if isinstance(value, list | tuple):
-        return [masked(item) for item in value]
+        return [masked(item, hide) for item in value]
     if isinstance(value, dict):
-        return {mask(name): masked(item) for name, item in value.items()}
+        return {hide(str(name)): masked(item, hide) for name, item in value.items()}
     return value

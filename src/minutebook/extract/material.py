@@ -9,6 +9,7 @@ import msgspec
 
 from minutebook.derive.activity import Activity, activity
 from minutebook.derive.identity import Identity
+from minutebook.derive.plain import clean
 from minutebook.derive.secrets import mask
 from minutebook.derive.skeleton import Skeleton, skeleton
 from minutebook.model import Round, SessionInfo
@@ -37,7 +38,7 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
 def material_of(info: SessionInfo, identity: Identity, rounds: Sequence[Round]) -> Material:
     """Everything any extractor needs, from one reading of the rounds."""
     text: Skeleton = skeleton(rounds)
-    told = mask(text.text)  # nothing secret is sent to anybody
+    told = mask(clean(text.text))  # nothing secret is sent to anybody
     seen = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return Material(
         info=info,
@@ -52,7 +53,6 @@ def material_of(info: SessionInfo, identity: Identity, rounds: Sequence[Round]) 
 
 def _masked(round: Activity) -> Activity:
     """What was said, without secrets: topics and outcomes are made of it."""
-    prompt, answer = mask(round.prompt), mask(round.answer)
-    if prompt == round.prompt and answer == round.answer:
-        return round
-    return msgspec.structs.replace(round, prompt=prompt, answer=answer)
+    return msgspec.structs.replace(
+        round, prompt=mask(clean(round.prompt)), answer=mask(clean(round.answer))
+    )

@@ -12,7 +12,8 @@ from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.types import ToolAnnotations
 
 from minutebook.archive.layout import Layout
-from minutebook.errors import MinutebookError
+from minutebook.errors import BadArgument, MinutebookError
+from minutebook.mcp.telling import quoted
 from minutebook.mcp.tools import Tools
 
 INSTRUCTIONS = (
@@ -52,8 +53,10 @@ def _plain(call: Callable[..., str], failure: type[Exception]) -> Callable[..., 
     def told(*args: Any, **kwargs: Any) -> str:
         try:
             return call(*args, **kwargs)
-        except MinutebookError as error:
+        except BadArgument as error:
             raise failure(str(error)) from None
+        except MinutebookError as error:
+            raise failure(quoted(str(error))) from None  # it may name what is in transcripts
         except OSError as error:
             raise failure(f"The archive cannot be read: {error.strerror or error}.") from None
 

@@ -82,7 +82,7 @@ def engagement_line(pair: Pair) -> str:
         one_line(engagement.topic),
         f"({one_line(record.project or engagement.project)})",
         f"by {one_line(record.agent_name)}" if record.agent_name else "",
-        f"→ {one_line(engagement.outcome)[:200]}" if engagement.outcome else "",
+        f"→ {mask(one_line(engagement.outcome))[:200]}" if engagement.outcome else "",
         f"engagement={engagement.id}",
     ]
     return "- " + " ".join(fact for fact in facts if fact)

@@ -213,7 +213,7 @@ class Tools:
         built = materialise(self._shelf(), [session], mode="compressed", budget=HARD_LIMIT)
         return quoted(built.text)
 
-    def round(self, session: str, round: int) -> str:
+    def round(self, session: str, round: str) -> str:
         """One round, with summaries of its tool calls."""
         return self.show(f"{session}#{round}")
 

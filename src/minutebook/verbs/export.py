@@ -53,8 +53,12 @@ def export_operated(
     out: Path | None = None,
     cwd: str | None = None,
     force: bool = False,
+    write: bool = True,
 ) -> Exported:
-    """Write what an operation made of one or two inscriptions, under its own id (OPS-17)."""
+    """Write what an operation made of one or two inscriptions, under its own id (OPS-17).
+
+    Without `write` only what is in the way is found.
+    """
     header = operated.inscriptions[0].header
     origin = Origin(
         title=operated.title,
@@ -72,7 +76,7 @@ def export_operated(
         for agent in read_subagents(inscription)
         if agent.call_id in called
     ]
-    place = _Place(root, out, cwd or header.cwd, force)
+    place = _Place(root, out, cwd or header.cwd, force, write)
     exported = _written(place, operated.session_id, content, rounds, agents)
     return msgspec.structs.replace(exported, remarks=list(operated.remarks))
 
@@ -93,6 +97,7 @@ class _Place(msgspec.Struct, frozen=True):
     out: Path | None
     cwd: str | None
     force: bool
+    write: bool = True
 
 
 def _written(
@@ -105,8 +110,10 @@ def _written(
     if target.is_dir():
         target = target / name
     files = {target: content, **_agent_files(target, session_id, agents)}
-    backup = _make_room(target, files, place.force)
-    for path, content in files.items():
+    backup = _make_room(target, files, place.force) if place.write else None
+    if not place.write and not place.force:
+        _refuse_taken(_taken(target, files))
+    for path, content in files.items() if place.write else ():
         make_folder(path.parent)
         write_atomically(path, content)
     warnings = [f"{count} × {what}" for what, count in _unheld(rounds).items()]
@@ -118,18 +125,27 @@ def _make_room(target: Path, files: dict[Path, bytes], force: bool) -> Path | No
 
     That goes for subagents' transcripts as well, except where they say the same.
     """
+    taken = _taken(target, files)
+    if not force:
+        _refuse_taken(taken)
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    backups = [_set_aside(path, stamp) for path in taken]
+    return backups[0] if backups else None
+
+
+def _taken(target: Path, files: dict[Path, bytes]) -> list[Path]:
+    """What is in the way; subagents that say the same are not."""
     agents = [path for path in files if path != target]
-    taken = [path for path in agents if path.exists() and path.read_bytes() != files[path]]
-    if target.exists():
-        taken.insert(0, target)
-    if taken and not force:
+    found = [path for path in agents if path.exists() and path.read_bytes() != files[path]]
+    return [target, *found] if target.exists() else found
+
+
+def _refuse_taken(taken: list[Path]) -> None:
+    if taken:
         raise Conflict(
             f"{taken[0]} exists already. Write elsewhere with --out, or use --force "
             "(it keeps a copy of what is there)."
         )
-    stamp = time.strftime("%Y%m%d-%H%M%S")
-    backups = [_set_aside(path, stamp) for path in taken]
-    return backups[0] if backups else None
 
 
 def _set_aside(path: Path, stamp: str) -> Path:

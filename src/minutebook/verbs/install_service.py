@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import plistlib
+import re
 import shlex
 from pathlib import Path
 
 import msgspec
 
 from minutebook.archive.store import make_folder, write_atomically
-from minutebook.errors import Conflict, NotFound
+from minutebook.errors import BadArgument, Conflict, NotFound
 
 _NAME = "minutebook-watch"
 _LABEL = "io.minutebook.watch"
@@ -26,6 +27,7 @@ class Unit(msgspec.Struct, frozen=True):
 
 
 def systemd_unit(command: list[str], log: Path) -> Unit:  # noqa: ARG001 - the journal keeps it
+    _refuse_controls(command)
     base = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
     line = " ".join(_escaped(part) for part in command)
     content = (
@@ -44,16 +46,24 @@ def systemd_unit(command: list[str], log: Path) -> Unit:  # noqa: ARG001 - the j
         base / "systemd" / "user" / unit,
         content,
         f"systemctl --user daemon-reload && systemctl --user enable --now {unit}",
-        f"systemctl --user disable --now {unit}",
+        f"systemctl --user stop {unit}; systemctl --user daemon-reload",
     )
 
 
 def _escaped(part: str) -> str:
     """A word of a command line as systemd reads it."""
-    return shlex.quote(part.replace("\\", "\\\\").replace("%", "%%").replace("$", "$$"))
+    safe = part.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+    return safe if re.fullmatch(r"[\w@+=:,./%-]+", safe) else f'"{safe}"'
+
+
+def _refuse_controls(command: list[str]) -> None:
+    """A newline in a path would be a new line of the unit."""
+    if not all(part.isprintable() for part in command):
+        raise BadArgument("A path with control characters cannot stand in a unit.")
 
 
 def launchd_unit(command: list[str], log: Path) -> Unit:
+    _refuse_controls(command)
     path = Path.home() / "Library" / "LaunchAgents" / f"{_LABEL}.plist"
     content = plistlib.dumps(
         {
@@ -70,21 +80,30 @@ def launchd_unit(command: list[str], log: Path) -> Unit:
         path,
         content,
         f"launchctl load -w {shlex.quote(str(path))}",
-        f"launchctl unload -w {shlex.quote(str(path))}",
+        f"launchctl remove {_LABEL}",
     )
 
 
-def write_unit(unit: Unit, *, force: bool = False) -> bool:
+def write_unit(unit: Unit) -> bool:
     """Write a unit; whether it was another before. What somebody else wrote is left alone."""
-    if unit.path.exists() and not force:
-        present = unit.path.read_text(encoding="utf-8", errors="replace")
-        if present != unit.content and "minutebook" not in present:
-            raise Conflict(f"{unit.path} is somebody else's: left untouched.")
+    _refuse_foreign(unit)
     make_folder(unit.path.parent)
     return write_atomically(unit.path, unit.content.encode())
 
 
 def remove_unit(unit: Unit) -> None:
+    """Take a unit of ours away, and the link that starts it."""
     if not unit.path.exists():
         raise NotFound(f"There is no {unit.path}.")
+    _refuse_foreign(unit)
     unit.path.unlink()
+    wanted = unit.path.parent / "default.target.wants" / unit.path.name
+    if wanted.is_symlink():
+        wanted.unlink()
+
+
+def _refuse_foreign(unit: Unit) -> None:
+    if unit.path.exists():
+        present = unit.path.read_text(encoding="utf-8", errors="replace")
+        if "minutebook" not in present:
+            raise Conflict(f"{unit.path} is somebody else's: left untouched.")

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Literal
+
+import msgspec
 
 from minutebook.archive.layout import Layout
 from minutebook.errors import BadArgument, NotFound
@@ -16,7 +19,7 @@ from minutebook.verbs.context import Context, Source, build_context
 from minutebook.verbs.engagement_rounds import numbers, rounds_of_engagement
 from minutebook.verbs.find import parse_address
 from minutebook.verbs.minutes import Minutes
-from minutebook.verbs.name_session import session_called
+from minutebook.verbs.name_session import known_ids, session_called, shortest
 from minutebook.verbs.open_session import OpenSession, open_session
 from minutebook.verbs.round_text import EVERYTHING, Fidelity, Level
 from minutebook.verbs.search import relevant_rounds
@@ -26,7 +29,7 @@ Mode = Literal["full", "compressed", "recent"]
 _RELEVANT = 8  # rounds in full for a query, where no budget says how many
 _LINES = 40  # rounds worth a line, for a query that names no session
 _SESSIONS = 5  # sessions for a query that names none
-_ROUNDS = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
+_ROUNDS = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 
 class Shelf:
@@ -60,7 +63,16 @@ class Shelf:
         self, session_id: str, wanted: Sequence[int] = (), known: Sequence[int] = ()
     ) -> Source:
         record = self.record(session_id)
-        return Source(self.open(session_id), record, tuple(wanted), tuple(known))
+        short = self.short(session_id)
+        return Source(self.open(session_id), record, tuple(wanted), tuple(known), short)
+
+    def short(self, session_id: str) -> str:
+        """The start of an id that names no other session."""
+        return shortest(session_id, self._ids)
+
+    @cached_property
+    def _ids(self) -> set[str]:
+        return known_ids(self.layout, self.library, self.minutes.records())
 
 
 def materialise(
@@ -82,6 +94,11 @@ def materialise(
         raise BadArgument("A budget is a number of tokens, like 20000.")
     if not names and engagement is None and query is None:
         raise BadArgument("Name a session, or say what it should be about with --query.")
+    asked = [what for what in (engagement, rounds, query) if what is not None]
+    if len(asked) > 1 or (asked and any(parse_address(name)[1] for name in names)):
+        raise BadArgument(
+            "Rounds are chosen by numbers, by an engagement or by a query: one of them."
+        )
     usual = EVERYTHING if mode == "full" else Fidelity()
     fidelity = Fidelity(
         thinking or usual.thinking, tool_input or usual.tool_input, tool_output or usual.tool_output
@@ -92,6 +109,8 @@ def materialise(
         sources = _by_query(shelf, names, query, budget)
     else:
         sources = [_by_address(shelf, name, mode, rounds, budget) for name in names]
+    if mode == "compressed":
+        sources = [msgspec.structs.replace(source, wanted=()) for source in sources]
     return build_context(sources, budget=budget, fidelity=fidelity, secrets=secrets)
 
 
@@ -161,8 +180,11 @@ def _by_query(shelf: Shelf, names: Sequence[str], text: str, budget: int | None)
     return sources
 
 
-def parse_rounds(text: str, count: int) -> list[int]:
-    """``3,7-12`` as numbers, in order; those the session does not have are said."""
+def parse_rounds(text: str, count: int, *, beyond: bool = True) -> list[int]:
+    """``3,7-12`` as numbers, in order; those the session does not have are said.
+
+    A range may end `beyond` the session: it is as long as the session is.
+    """
     found: set[int] = set()
     for piece in text.split(","):
         match = _ROUNDS.fullmatch(piece.strip())
@@ -170,7 +192,8 @@ def parse_rounds(text: str, count: int) -> list[int]:
         last = int(match[2] or match[1]) if match else 0
         if not 1 <= first <= last:
             raise BadArgument(f"'{piece}' is no round and no range: write them like 3,7-12.")
-        if first > count:
-            raise NotFound(f"There are {count} rounds; there is no round {first}.")
+        if first > count or (last > count and not beyond):
+            number = first if first > count else last
+            raise NotFound(f"There are {count} rounds; there is no round {number}.")
         found.update(range(first, min(last, count) + 1))
     return sorted(found)

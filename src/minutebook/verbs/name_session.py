@@ -29,8 +29,7 @@ def session_called(
     wanted = name.strip().lower()
     if not wanted:
         raise BadArgument("Name a session: the start of its id, a title or a name.")
-    ids = {transcript.session_id for transcript in library.transcripts}
-    ids |= set(load_ledger(layout).sessions) | set(records)
+    ids = known_ids(layout, library, records)
     by_id = [id for id in ids if id.lower().startswith(wanted)]
     exact = [id for id in by_id if id.lower() == wanted]
     if by_id:
@@ -58,8 +57,23 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f" Did you mean {' or '.join(repr(text) for text in found)}?" if found else ""
 
 
+def known_ids(layout: Layout, library: Library, records: dict[str, SessionRecord]) -> set[str]:
+    """Every session there is, in whatever form."""
+    ids = {transcript.session_id for transcript in library.transcripts}
+    return ids | set(load_ledger(layout).sessions) | set(records)
+
+
+def shortest(id: str, others: Iterable[str]) -> str:
+    """The start of an id, of eight characters or more, that none of the others has."""
+    alike = [other for other in others if other != id and other.startswith(id[:8])]
+    length = 8
+    while length < len(id) and any(other.startswith(id[:length]) for other in alike):
+        length += 1
+    return id[:length]
+
+
 def _only(found: list[str], name: str) -> str:
     if len(found) == 1:
         return found[0]
-    some = ", ".join(sorted(id[:13] for id in found)[:5])
+    some = ", ".join(sorted(shortest(id, found) for id in found)[:5])
     raise Ambiguous(f"'{name}' fits {len(found)} sessions: {some}. Give a longer prefix.")

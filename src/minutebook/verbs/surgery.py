@@ -23,6 +23,7 @@ from minutebook.model import Message, Notice, Round
 from minutebook.sources.claude_code.records import Surgery
 from minutebook.verbs.materialise import parse_rounds
 from minutebook.verbs.round_text import range_reference, reference
+from minutebook.verbs.strict_json import strict_json
 
 _NAMESPACE = uuid.UUID("6d696e75-7465-626f-6f6b-737572676572")
 _BOUNDARY = "compaction-boundary"
@@ -80,9 +81,11 @@ def merged(first: Inscription, second: Inscription) -> Operated:
     ids = first.header.session_id, second.header.session_id
     if ids[0] == ids[1]:
         raise BadArgument("A session cannot be merged with itself: name two.")
-    known = {_identity(round) for round in first.rounds} - {None}
-    shared = [round for round in second.rounds if _identity(round) in known]
-    own = [round for round in second.rounds if _identity(round) not in known]
+    known = {id for round in first.rounds for id in _ids(round)}
+    shared = [round for round in second.rounds if _ids(round) and _ids(round) <= known]
+    apart = [round for round in second.rounds if round not in shared]
+    own = [_with_own_ids(round, known, ids[1]) for round in apart]
+    forked = sum(bool(_ids(round) & known) for round in apart)
     if not own:
         raise BadArgument(f"{ids[1][:8]} has nothing that {ids[0][:8]} does not have too.")
     placed = [*((_time(r), 0, r.number, r) for r in first.rounds)]
@@ -93,9 +96,11 @@ def merged(first: Inscription, second: Inscription) -> Operated:
     if sides != sorted(sides) and sides != sorted(sides, reverse=True):
         remarks.append("they overlap in time, so their rounds alternate")
     if first.header.cwd != second.header.cwd:
-        remarks.append(f"they are of different folders; it resumes in {first.header.cwd}")
+        remarks.append(f"they are of different folders; without --cwd it is {first.header.cwd}")
     if shared:
         remarks.append(f"{len(shared)} rounds are in both, and here once")
+    if forked:
+        remarks.append(f"{forked} rounds begin alike and go on differently: both are here")
     surgery = Surgery(
         kind="merge",
         parents=ids,
@@ -104,7 +109,7 @@ def merged(first: Inscription, second: Inscription) -> Operated:
     titles = " + ".join(t for t in (first.header.title, second.header.title) if t)
     rounds = _numbered(_uncut(round) for _, _, _, round in placed)
     return Operated(
-        _new_id(surgery), rounds, surgery, titles or None, [first, second], tuple(remarks)
+        _new_id(surgery, rounds), rounds, surgery, titles or None, [first, second], tuple(remarks)
     )
 
 
@@ -129,9 +134,10 @@ def split(inscription: Inscription, parts: Mapping[str, str]) -> list[Operated]:
             part=name,
             references=tuple(f"{parent}#{number}" for number in shared),
         )
-        rounds = _with_references(inscription, own, surgery)
+        id = _new_id(surgery, own)
+        rounds = _with_references(inscription, own, id)
         title = f"{inscription.header.title or 'session'} · {name}"
-        found.append(Operated(_new_id(surgery), rounds, surgery, title, [inscription]))
+        found.append(Operated(id, rounds, surgery, title, [inscription]))
         taken |= numbers
     return found
 
@@ -139,8 +145,8 @@ def split(inscription: Inscription, parts: Mapping[str, str]) -> list[Operated]:
 def parse_map(content: bytes) -> dict[str, str]:
     """``{"name": "1-12", "other": "13,15-20"}``; lists of numbers are understood too."""
     try:
-        given: Any = msgspec.json.decode(content)
-    except msgspec.DecodeError as error:
+        given = strict_json(content)
+    except BadArgument as error:
         raise BadArgument(f"The map is no JSON: {error}.") from None
     if isinstance(given, dict) and set(given) == {"parts"}:
         given = given["parts"]
@@ -163,12 +169,7 @@ def _parts(inscription: Inscription, parts: Mapping[str, str]) -> dict[str, set[
     count = len(inscription.rounds)
     chosen: dict[str, set[int]] = {}
     for name, text in parts.items():
-        beyond = max(
-            (int(n) for n in text.replace("-", ",").split(",") if n.strip().isdigit()), default=0
-        )
-        if beyond > count:
-            raise BadArgument(f"Part '{name}' asks for round {beyond}; there are {count}.")
-        chosen[name] = set(parse_rounds(text, count))
+        chosen[name] = set(parse_rounds(text, count, beyond=False))
     missing = set(range(1, count + 1)).difference(*chosen.values())
     if missing:
         raise BadArgument(
@@ -191,13 +192,12 @@ def _chosen(inscription: Inscription, rounds: list[Round], kind: str, what: str)
         references=tuple(f"{parent}#{number}" for number in left_out),
     )
     title = inscription.header.title
-    made = _with_references(inscription, rounds, surgery)
-    return Operated(_new_id(surgery), made, surgery, title, [inscription])
+    id = _new_id(surgery, rounds)
+    made = _with_references(inscription, rounds, id)
+    return Operated(id, made, surgery, title, [inscription])
 
 
-def _with_references(
-    inscription: Inscription, rounds: Sequence[Round], surgery: Surgery
-) -> list[Round]:
+def _with_references(inscription: Inscription, rounds: Sequence[Round], id: str) -> list[Round]:
     """The rounds, with a message wherever some are left out between them."""
     by_number = {round.number: round for round in inscription.rounds}
     session = inscription.header.session_id
@@ -208,28 +208,26 @@ def _with_references(
         round_here = _uncut(round)
         if gap:
             kind = kinds.COMPACTION if not made else kinds.META
-            note = _note(session, surgery, gap, kind, round.started)
+            note = _note(session, id, gap, kind, round.started)
             round_here = msgspec.structs.replace(round_here, messages=(note, *round_here.messages))
         made.append(round_here)
         expected = round.number + 1
     rest = [r for r in inscription.rounds if r.number >= expected]
     if rest and made:
-        note = _note(session, surgery, rest, kinds.META, made[-1].ended)
+        note = _note(session, id, rest, kinds.META, made[-1].ended)
         last = made[-1]
         made.append(Round(last.number + 1, (note,), last.cwd, last.branch))
     return _numbered(made)
 
 
-def _note(
-    session: str, surgery: Surgery, gap: Sequence[Round], kind: str, at: str | None
-) -> Message:
+def _note(session: str, id: str, gap: Sequence[Round], kind: str, at: str | None) -> Message:
     """References to rounds that are not here."""
     media = MediaStore()
     if len(gap) <= _MOST_LINES:
         lines = [reference(f"{session[:8]}#{r.number}", kept(session, r, media)) for r in gap]
     else:
         lines = [range_reference(session[:8], gap[0].number, gap[-1].number)]
-    own = uuid.uuid5(_NAMESPACE, f"{_new_id(surgery)}/{gap[0].number}")
+    own = uuid.uuid5(_NAMESPACE, f"{id}/{gap[0].number}")
     return Message("user", (Notice(kind, _OPENING + "".join(lines)),), id=str(own), at=at)
 
 
@@ -260,8 +258,19 @@ def _numbered(rounds: Iterable[Round]) -> list[Round]:
     ]
 
 
-def _identity(round: Round) -> str | None:
-    return next((message.id for message in round.messages if message.id), None)
+def _ids(round: Round) -> set[str]:
+    return {message.id for message in round.messages if message.id}
+
+
+def _with_own_ids(round: Round, taken: set[str], session: str) -> Round:
+    """A round whose messages have ids nobody else has: two of one id would break the chain."""
+    messages = tuple(
+        msgspec.structs.replace(m, id=str(uuid.uuid5(_NAMESPACE, f"{session}/{m.id}")))
+        if m.id in taken
+        else m
+        for m in round.messages
+    )
+    return msgspec.structs.replace(round, messages=messages)
 
 
 def _time(round: Round) -> float:
@@ -269,10 +278,10 @@ def _time(round: Round) -> float:
     return at.timestamp() if at is not None else 0.0
 
 
-def _new_id(surgery: Surgery) -> str:
-    """An id that is the same for the same operation."""
-    told = msgspec.structs.replace(surgery, references=())
-    return str(uuid.uuid5(_NAMESPACE, msgspec.json.encode(told).decode()))
+def _new_id(surgery: Surgery, rounds: Iterable[Round]) -> str:
+    """An id that is the same for the same operation on the same rounds."""
+    chosen = [(round.number, sorted(_ids(round))) for round in rounds]
+    return str(uuid.uuid5(_NAMESPACE, msgspec.json.encode((surgery, chosen)).decode()))
 
 
 def _ranges(numbers: Sequence[int]) -> str:

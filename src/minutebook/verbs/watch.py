@@ -6,6 +6,7 @@ watcher was not running, or was killed) is caught up with at the start.
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +18,7 @@ import msgspec
 from minutebook.archive.layout import Layout
 from minutebook.archive.roster import load_roster
 from minutebook.archive.store import make_folder, write_atomically, writing
-from minutebook.errors import BadArgument, Conflict, Locked
+from minutebook.errors import BadArgument, Conflict, Locked, MinutebookError
 from minutebook.extract.extractor import Extractor
 from minutebook.sources.base import Transcript
 from minutebook.sources.library import Library
@@ -63,12 +64,14 @@ class Watcher:
         self._touched: dict[str, float] = {}
         """Sessions that may still be running, and when they were last written to."""
         self._missed: set[Path] = set()
+        self._stop = threading.Event()
         self._seen: dict[str, tuple[int, float]] = {}
 
     def run(self, stop: threading.Event) -> Iterator[Taken]:
         """Everything once, then whatever changes, until told to stop."""
         from watchfiles import watch
 
+        self._stop = stop
         folders = watched(self._places)
         if not folders:
             raise BadArgument("There is no folder to watch: name one with --root.")
@@ -138,12 +141,9 @@ class Watcher:
             return
         try:
             report = self._patiently(transcripts, ask=ended and self._model is not None)
-        except Locked as error:
+        except (OSError, sqlite3.Error, MinutebookError) as error:
             self._missed |= {transcript.path for transcript in transcripts}
             yield Taken(now, len(transcripts), 0, str(error))
-            return
-        except OSError as error:
-            yield Taken(now, len(transcripts), 0, error.strerror or str(error))
             return
         problem = report.stopped or next((f.reason for f in report.failures), None)
         yield Taken(now, len(transcripts), report.engagements, problem, report.cost_usd)
@@ -162,7 +162,7 @@ class Watcher:
             except Locked:
                 if attempt == _ATTEMPTS - 1:
                     raise
-                time.sleep(_AGAIN)
+                self._stop.wait(_AGAIN)
         raise AssertionError("unreachable")
 
     def _ingest(self, transcripts: list[Transcript], extractor: Extractor) -> IngestReport:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from minutebook.derive.messages import parse_command
+from minutebook.derive.secrets import mask
 from minutebook.model import Link, NameEvidence, PullRequest, SessionInfo, Usage
 from minutebook.sources.claude_code.assemble import SYNTHETIC_MODEL
 from minutebook.sources.claude_code.locate import SOURCE
@@ -23,6 +24,8 @@ from minutebook.sources.claude_code.records import (
 # [claude:opus::Reed] and [claude:opus:1a2b3c4d:Reed] (ID-05)
 _SIGNATURE = re.compile(r"\[claude:[\w.\-]+:(?:[0-9A-Za-z]{8})?:([^\[\]:\n]{1,60})\]")
 _SIGNING_TOOLS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit", "Bash"})
+
+_LOOKED_AT = 4_000  # characters of a prompt that may become a title
 
 
 class Counts(NamedTuple):
@@ -234,6 +237,7 @@ class InfoCollector(msgspec.Struct):
 def _headline(text: str) -> str:
     """The first line of a prompt, short enough for a title."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    line = mask(line[:_LOOKED_AT])  # before it is cut: half a secret would be taken for a word
     return line if len(line) <= 120 else line[:119].rstrip() + "…"
 
 

@@ -4,7 +4,7 @@
 # by a process of its own, which writes to hook.log in the archive.
 [ -n "$MINUTEBOOK_HOOK" ] && exit 0
 MINUTEBOOK_HOOK=1
-MINUTEBOOK_EVENT=$(cat)
+MINUTEBOOK_EVENT=$(head -c 65536)
 export MINUTEBOOK_HOOK MINUTEBOOK_EVENT
 if command -v setsid >/dev/null 2>&1; then
   setsid nohup COMMAND hook </dev/null >/dev/null 2>&1 &

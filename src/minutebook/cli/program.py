@@ -1,0 +1,26 @@
+"""How this program is called by others, from wherever they are."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from minutebook.config import Settings
+
+
+def program() -> list[str]:
+    """The command that starts us, by an absolute path."""
+    found = shutil.which("minutebook") or str(Path(sys.argv[0]).absolute())
+    if Path(found).name == "minutebook":
+        return [str(Path(found).absolute())]
+    return [sys.executable, "-m", "minutebook"]
+
+
+def places(chosen: Settings, archive: str | None) -> list[str]:
+    """The roots and the archive somebody chose (by option or environment), as options."""
+    roots = [part for root in chosen.roots for part in ("--root", str(root.absolute()))]
+    if archive or os.environ.get("MINUTEBOOK_ARCHIVE"):
+        return [*roots, "--archive", str(chosen.archive.absolute())]
+    return roots
