@@ -56,6 +56,7 @@ def print_overview(root: Path | None = None, *, minutes: bool = False) -> None:
     terminal.say(f"  {_program()} doctor{place}")
     if minutes:
         kept = f" --archive {archive}" if archive else ""
+        terminal.say(f"  {_program()} serve --open{place}{kept}    # see it in your browser")
         terminal.say(f"  {_program()} search login{place}{kept}")
         terminal.say(f"  {_program()} ingest --dry-run{place}{kept}    # what a model would cost")
 
