@@ -148,7 +148,7 @@ def reference(address: str, round: KeptRound, hide: Hide = mask) -> str:
         _line(spoken(asked), _PREVIEW, hide),
         f"→ {_line(said, _PREVIEW, hide)}" if said else "",
         f"({plural(calls, 'call')})" if calls else "",
-        f"~{tokens(round_text(address, round, Fidelity())):,} tokens",
+        f"~{tokens(round_text(address, round, Fidelity(), str)):,} tokens",
     ]
     return f"- `minutebook show {address}` {' '.join(fact for fact in facts if fact)}\n"
 
