@@ -28,11 +28,16 @@ _CONTROLS = dict.fromkeys(
         *range(0xD800, 0xE000),  # lone surrogates cannot be printed at all
     ]
 )
+_UNCLEAN = re.compile(
+    "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]"
+)
 _LINE_BREAKS = dict.fromkeys([0x0A, 0x85, 0x2028, 0x2029, 0x09], " ")
 
 
 def clean(text: str) -> str:
     """Text that a terminal only shows."""
+    if _UNCLEAN.search(text) is None:
+        return text  # most texts: looking is ten times as fast as taking out
     return without_sequences(text).replace("\r\n", "\n").translate(_CONTROLS)
 
 
