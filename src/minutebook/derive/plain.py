@@ -29,7 +29,7 @@ _CONTROLS = dict.fromkeys(
     ]
 )
 _UNCLEAN = re.compile(
-    "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]"
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 _LINE_BREAKS = dict.fromkeys([0x0A, 0x85, 0x2028, 0x2029, 0x09], " ")
 
