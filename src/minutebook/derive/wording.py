@@ -1,6 +1,9 @@
-"""Numbers as a person reads them."""
+"""Numbers and values as a person reads them."""
 
 from __future__ import annotations
+
+import json
+from typing import Any
 
 
 def size(count: int) -> str:
@@ -15,3 +18,8 @@ def size(count: int) -> str:
 
 def plural(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def pretty(value: Any) -> str:
+    """JSON for eyes."""
+    return json.dumps(value, ensure_ascii=False, indent=2, default=str)

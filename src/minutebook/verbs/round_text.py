@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -15,7 +14,7 @@ from minutebook.derive.messages import gist, spoken
 from minutebook.derive.plain import clean, one_line
 from minutebook.derive.secrets import mask, masked
 from minutebook.derive.tokens import tokens
-from minutebook.derive.wording import plural, size
+from minutebook.derive.wording import plural, pretty, size
 from minutebook.model import (
     Attachment,
     Block,
@@ -87,7 +86,7 @@ def _block(block: Block, typed: bool, fidelity: Fidelity, hide: Hide) -> Iterato
         elif block.kind in ("compaction", "interruption", "task-notification", "missing"):
             yield from (f"[{block.kind}: {_line(gist(block.text), _SUMMARY_CHARS, hide)}]", "")
     elif isinstance(block, Attachment | Unknown) and fidelity.tool_output == "full":
-        yield from _told(one_line(block.kind), _pretty(masked(block.data, hide)), "full", str)
+        yield from _told(one_line(block.kind), pretty(masked(block.data, hide)), "full", str)
 
 
 def _call(call: ToolCall, fidelity: Fidelity, hide: Hide) -> Iterator[str]:
@@ -98,7 +97,7 @@ def _call(call: ToolCall, fidelity: Fidelity, hide: Hide) -> Iterator[str]:
     detail = _line(describe(call), _SUMMARY_CHARS, hide) if told else ""
     yield f"- {one_line(call.name)}{failed} {detail}".rstrip()
     if fidelity.tool_input == "full" and call.input is not None:
-        yield from fence(_pretty(masked(call.input, hide)), "json")
+        yield from fence(pretty(masked(call.input, hide)), "json")
     if call.result is not None:
         yield from _result(call.result, fidelity.tool_output, hide)
     yield ""
@@ -132,10 +131,6 @@ def _summary(text: str, hide: Hide) -> str:
     lines = [line for line in hide(clean(text[:_BEYOND])).splitlines() if line.strip()]
     words = one_line(" / ".join(lines[:_SUMMARY_LINES]))[:_SUMMARY_CHARS]
     return words if len(words) + 40 >= len(text) else f"{words} … ({size(len(text))})"
-
-
-def _pretty(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=1, default=str)
 
 
 def reference(address: str, round: KeptRound, hide: Hide = mask) -> str:

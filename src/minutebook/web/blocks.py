@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +13,7 @@ from minutebook.derive.calls import command_of, describe
 from minutebook.derive.messages import gist, spoken
 from minutebook.derive.plain import one_line
 from minutebook.derive.times import instant
-from minutebook.derive.wording import size
+from minutebook.derive.wording import pretty, size
 from minutebook.model import (
     Attachment,
     Block,
@@ -262,11 +261,6 @@ def _with_result(found: Opened, result: ToolResult) -> Opened:
 
 def _value(value: Any) -> str:
     return value if isinstance(value, str) else pretty(value)
-
-
-def pretty(value: Any) -> str:
-    """JSON for eyes."""
-    return json.dumps(value, ensure_ascii=False, indent=2, default=str)
 
 
 def texts_of(block: Block) -> Iterator[str]:
