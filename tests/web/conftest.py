@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Error, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, Error, Page, ViewportSize, expect, sync_playwright
 
 from tests.conftest import Record, as_line
 
@@ -34,6 +34,7 @@ CHROMIUM = next(
 needs_chromium = pytest.mark.skipif(
     CHROMIUM is None, reason="needs Chromium: apt-get install chromium (make test does, as root)"
 )
+expect.set_options(timeout=15_000)  # machines that test are slow, and busy
 SIZE: ViewportSize = {"width": 1280, "height": 860}
 _FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),

@@ -98,8 +98,9 @@ def test_following_lets_go_however_one_moves_up(serve: Serve, written: Written, 
     ready(page, f"{served.url}/session/{id}")
     page.keyboard.press("End")
     expect(page.locator("#follow")).to_have_text("Following")
-    page.wait_for_timeout(500)
-    page.evaluate("scrollTo(0, 0)")
+    for place in (900, 600, 300, 0):  # as a hand drags it
+        page.wait_for_timeout(400)
+        page.evaluate("place => scrollTo(0, place)", place)
     expect(page.locator("#follow")).not_to_have_text("Following")
     written.append(id, *trees(5, 100))
     page.wait_for_timeout(2_500)
@@ -131,7 +132,7 @@ def test_a_part_that_failed_is_asked_for_again(serve: Serve, written: Written, p
     page.wait_for_function(
         "() => [...document.querySelectorAll('.part')].length > 0 &&"
         " [...document.querySelectorAll('.part')].every(part => part.querySelector('.round'))",
-        timeout=8_000,
+        timeout=20_000,
     )
     assert failed
 

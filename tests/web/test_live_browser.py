@@ -260,7 +260,7 @@ def test_an_archive_outlives_its_folder_of_transcripts(
     shutil.rmtree(written.root)
     again = serve(written.root, "--no-ingest", settle=False)
     page.goto(f"{again.url}/session/{id}")
-    expect(page.locator("main")).to_contain_text("plant the pears, step 3", timeout=1_000)
+    expect(page.locator("main")).to_contain_text("plant the pears, step 3", timeout=10_000)
 
 
 # -- nothing, little, half
@@ -309,7 +309,7 @@ def test_one_transcript_is_one(serve: Serve, written: Written, page: Page) -> No
     written.session(*talk("plant the pears"))
     served = serve(written.root, "--no-ingest", settle=False)
     ready(page, served.url)
-    expect(page.locator(".empty")).to_contain_text("There is one transcript", timeout=1_000)
+    expect(page.locator(".empty")).to_contain_text("There is one transcript", timeout=10_000)
 
 
 @pytest.fixture(scope="module")

@@ -191,7 +191,7 @@ def on_top(page: Page, number: int) -> None:
           return below > -3 && below < 60;
         }""",
         arg=number,
-        timeout=4_000,
+        timeout=15_000,
     )
 
 
@@ -253,7 +253,7 @@ def test_the_button_that_copies_a_link_is_at_hand(house: House, browser: Browser
         page = ready(context.new_page(), house.of("long", "#round-71"))
         on_top(page, 71)
         button = page.get_by_role("button", name="Copy link")
-        expect(button).to_be_in_viewport(timeout=1_000)
+        expect(button).to_be_in_viewport(timeout=10_000)
         button.click()
         expect(page.locator(".toast")).to_contain_text("round 71")
         copied: str = page.evaluate("navigator.clipboard.readText()")
