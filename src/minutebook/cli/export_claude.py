@@ -104,7 +104,7 @@ def _with_remark(layout: Layout, exported: Exported, documents: list[Path]) -> E
     ]
     if not waiting:
         return exported
-    told = f"the newest rounds of {waiting[0][:8]} are not inscribed yet: `minutebook append`"
+    told = f"the newest rounds of {waiting[0][:8]} wait: `minutebook append --ended` adds them"
     return msgspec.structs.replace(exported, remarks=[*exported.remarks, told])
 
 

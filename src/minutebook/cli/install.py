@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import click
 
 from minutebook.cli import terminal
@@ -49,7 +51,7 @@ def command(
         if as_json:
             print_json(installed=done)
         else:
-            _print_claude(done, dry_run=dry_run)
+            _print_claude(done, roots, dry_run=dry_run)
         return
     make = systemd_unit if what == "systemd" else launchd_unit
     log = open_house(chosen).layout.root.absolute() / "watch.log"
@@ -69,7 +71,7 @@ def _for_claude(chosen: Settings, archive: str | None) -> list[str]:
     return ["env", f"MINUTEBOOK_ARCHIVE={chosen.archive.absolute()}", *program()]
 
 
-def _print_claude(done: Installed, *, dry_run: bool) -> None:
+def _print_claude(done: Installed, roots: tuple[str, ...], *, dry_run: bool) -> None:
     verb = "would be " if dry_run else ""
     if done.removed:
         terminal.say(f"The skill and the hook {verb or 'are '}gone from {done.settings.parent}.")
@@ -84,7 +86,8 @@ def _print_claude(done: Installed, *, dry_run: bool) -> None:
         terminal.say(f"{verb}merged:  {done.settings} (a SessionEnd hook)")
     if done.backup is not None:
         terminal.say(f"{verb}copied:  what was there, to {done.backup}")
-    terminal.say("Take it away with `minutebook install claude-code --uninstall`.")
+    place = f" --root {shlex.quote(roots[0])}" if roots else ""
+    terminal.say(f"Take it away with `minutebook install claude-code --uninstall{place}`.")
 
 
 def _print_unit(unit: Unit, *, uninstall: bool, dry_run: bool) -> None:

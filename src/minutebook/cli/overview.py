@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -50,6 +51,11 @@ def print_overview(root: Path | None = None, *, minutes: bool = False) -> None:
     _print_health(examine(house.library), own=root is None)
     place = f" --root {root}" if root else ""
     terminal.say()
+    if root is not None:
+        terminal.say("To go on with the examples, type:")
+        known = f"CLAUDE_CONFIG_DIR={shlex.quote(str(root))}"
+        terminal.say(f"  export {known} MINUTEBOOK_ARCHIVE={shlex.quote(str(archive))}")
+        terminal.say()
     terminal.say("Try:")
     terminal.say(f"  {_program()} show {found.rows[0].info.id[:8]}{place}")
     terminal.say(f"  {_program()} sessions --ghosts{place}")

@@ -68,9 +68,12 @@ def command(
     for root in chosen.roots:
         if not root.exists():
             terminal.note(f"There is no {root}: it is not watched.")
-    if not as_json:
-        terminal.note("Watching; Ctrl-C ends it.")
-    for taken in watcher.run(stop):
+
+    def ready() -> None:
+        if not as_json:
+            terminal.note("Watching; Ctrl-C ends it.")
+
+    for taken in watcher.run(stop, ready):
         if as_json:
             print_json(on_one_line=True, taken=taken)
         else:

@@ -27,7 +27,7 @@ def rounds_of_engagement(
     if not found:
         raise NotFound(
             f"There is no engagement '{engagement_id}'.{nearest(engagement_id, sorted(known))} "
-            "`minutebook search` lists them."
+            "`minutebook search --in engagements --json` has their ids."
         )
     return found
 

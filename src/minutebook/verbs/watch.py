@@ -67,7 +67,9 @@ class Watcher:
         self._stop = threading.Event()
         self._seen: dict[str, tuple[int, float]] = {}
 
-    def run(self, stop: threading.Event) -> Iterator[Taken]:
+    def run(
+        self, stop: threading.Event, ready: Callable[[], None] = lambda: None
+    ) -> Iterator[Taken]:
         """Everything once, then whatever changes, until told to stop."""
         from watchfiles import watch
 
@@ -78,6 +80,7 @@ class Watcher:
         make_folder(self._layout.root)
         try:
             with writing(self._layout.watch_lock, "watch"):
+                ready()
                 yield from self._catch_up()
                 yield from self._catch_up()  # with what was written during the first
                 bursts = watch(

@@ -68,8 +68,8 @@ def render(template: str, /, status: int = 200, **values: Any) -> HTMLResponse:
 
 
 def line(text: str | None) -> str:
-    """Other people's words on one line, without secrets."""
-    return mask(one_line(text)) if text else ""
+    """Other people's words on one line, without secrets and without Markdown's marks."""
+    return mask(one_line(text)).replace("**", "").replace("`", "") if text else ""
 
 
 def safe_json(text: str) -> Markup:
