@@ -282,6 +282,22 @@ def test_trouble_is_told_and_tried_again(
     assert garden.rounds(1) == 4
 
 
+def test_a_model_is_asked_although_the_first_attempt_failed(
+    garden: Garden, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """FUT-05: a session that was over when the disk was full is still over afterwards."""
+    garden.write(1, *(prompt(1, n) for n in range(4)))
+    asked: list[float | None] = []
+    one = watcher(garden, asked, 2.0, quiet=3600)
+    assert list(one._catch_up())
+    one._quiet = 0.0
+    with monkeypatch.context() as patch:
+        patch.setattr(Watcher, "_ingest", lambda *_: (_ for _ in ()).throw(OSError(28, "full")))
+        assert [taken.problem is not None for taken in one._heard(set())] == [True]
+    assert list(one._heard(set()))
+    assert asked == [2.0]
+
+
 def test_yesterdays_spending_is_not_todays(garden: Garden) -> None:
     """FUT-05: the cap is a day's."""
     garden.layout.root.mkdir(parents=True)

@@ -43,6 +43,7 @@ def command(archive: str | None) -> None:
     except MinutebookError as error:
         told = f"not taken: {error}"
     except Exception:
+        # Nobody sees what a detached process prints: the log is the only place for a bug.
         told = f"a bug:\n{traceback.format_exc()}"
     _log(layout, told)
 

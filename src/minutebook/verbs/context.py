@@ -175,15 +175,14 @@ class _Plan:
         return found
 
     def text(self) -> str:
-        pieces = self.pieces()
+        by_session: dict[str, list[Piece]] = {}
+        for piece in self.pieces():
+            by_session.setdefault(piece.session_id, []).append(piece)
         told = [PREAMBLE]
         for source, head in zip(self._sources, self._heads, strict=True):
-            id = source.session.session_id
             told.append(head)
             before: Told = "full"
-            for piece in pieces:
-                if piece.session_id != id:
-                    continue
+            for piece in by_session.get(source.session.session_id, []):
                 if before != "full" and piece.told == "full":
                     told.append("\n")
                 told.append(piece.text)

@@ -65,7 +65,7 @@ class Watcher:
         """Sessions that may still be running, and when they were last written to."""
         self._missed: set[Path] = set()
         self._stop = threading.Event()
-        self._seen: dict[str, tuple[int, float]] = {}
+        self._seen: dict[Path, tuple[int, float]] = {}
 
     def run(
         self, stop: threading.Event, ready: Callable[[], None] = lambda: None
@@ -109,13 +109,10 @@ class Watcher:
 
     def _catch_up(self) -> Iterator[Taken]:
         """Take everything that is not as it was when it was last looked at."""
-        now = {
-            str(t.path): (t.size, t.mtime) for t in Library(self._places, lenient=True).transcripts
-        }
-        changed = {Path(path) for path, state in now.items() if self._seen.get(path) != state}
-        self._seen = now
-        if changed:
-            yield from self._take(_of(Library(self._places, lenient=True).transcripts, changed))
+        library = self._library()
+        changed = [t for t in library.transcripts if self._seen.get(t.path) != (t.size, t.mtime)]
+        self._seen = {t.path: (t.size, t.mtime) for t in library.transcripts}
+        yield from self._take(library, changed)
 
     def _heard(self, paths: set[Path]) -> Iterator[Taken]:
         if any(path.suffix != ".jsonl" for path in paths):
@@ -124,43 +121,52 @@ class Watcher:
         paths = {path for path in paths if path.suffix == ".jsonl"} | self._missed
         self._missed = set()
         if paths:
-            yield from self._take(_of(Library(self._places, lenient=True).transcripts, paths))
+            library, names = self._library(), sessions_of(paths)
+            changed = [t for t in library.transcripts if t.path in paths or t.session_id in names]
+            yield from self._take(library, changed)
         now = time.time()
         over = {id for id, at in self._touched.items() if now - at > self._quiet}
         if over:
-            found = [
-                t for t in Library(self._places, lenient=True).transcripts if t.session_id in over
-            ]
-            for id in over:
-                del self._touched[id]
-            yield from self._take(found, ended=True)
+            library = self._library()
+            found = [t for t in library.transcripts if t.session_id in over]
+            self._touched = {id: at for id, at in self._touched.items() if id not in over}
+            yield from self._take(library, found, ended=True)
 
-    def _take(self, transcripts: list[Transcript], *, ended: bool = False) -> Iterator[Taken]:
+    def _library(self) -> Library:
+        return Library(self._places, lenient=True)
+
+    def _take(
+        self, library: Library, transcripts: list[Transcript], *, ended: bool = False
+    ) -> Iterator[Taken]:
+        if not transcripts:
+            return
         now = time.time()
         for transcript in transcripts:
             if not ended and now - transcript.mtime < self._quiet:
                 self._touched[transcript.session_id] = transcript.mtime
-        if not transcripts:
-            return
         try:
-            report = self._patiently(transcripts, ask=ended and self._model is not None)
+            report = self._patiently(library, transcripts, ask=ended and self._model is not None)
         except (OSError, sqlite3.Error, MinutebookError) as error:
             self._missed |= {transcript.path for transcript in transcripts}
+            if ended:  # they are still over when it is tried again
+                self._touched |= {t.session_id: t.mtime for t in transcripts}
             yield Taken(now, len(transcripts), 0, str(error))
             return
         problem = report.stopped or next((f.reason for f in report.failures), None)
         yield Taken(now, len(transcripts), report.engagements, problem, report.cost_usd)
 
-    def _patiently(self, transcripts: list[Transcript], *, ask: bool) -> IngestReport:
+    def _patiently(
+        self, library: Library, transcripts: list[Transcript], *, ask: bool
+    ) -> IngestReport:
         """Ingest and index; where somebody else is writing, a few times more."""
         for attempt in range(_ATTEMPTS):
             try:
                 # What was said can be searched at once; what it was about, a moment later.
-                refresh(self._layout, Library(self._places, lenient=True))
+                refresh(self._layout, library)
                 report = self._ingest(transcripts, self._rules())
                 if ask:
                     report = self._ask(transcripts)
-                refresh(self._layout, Library(self._places, lenient=True))
+                refresh(self._layout, library)
                 return report
             except Locked:
                 if attempt == _ATTEMPTS - 1:
@@ -213,7 +219,7 @@ def watched(places: tuple[Path, ...]) -> list[Path]:
     return [place for place in inner if place.exists()]
 
 
-def _of(transcripts: list[Transcript], paths: set[Path]) -> list[Transcript]:
-    """The sessions some changed files belong to: their own, or one of their subagents'."""
-    names = {part for path in paths for part in (path.stem, *path.parts[-3:-1])}
-    return [t for t in transcripts if t.path in paths or t.session_id in names]
+def sessions_of(paths: set[Path]) -> set[str]:
+    """What the sessions of changed files may be called: a subagent's file lies in a folder
+    named after its session."""
+    return {name for path in paths for name in (path.stem, *path.parts[-3:-1])}

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from minutebook.derive.secrets import masked
-from minutebook.errors import BadArgument
+from minutebook.errors import BadArgument, MinutebookError, NotFound
 from minutebook.verbs.find import parse_address
 from minutebook.web import session as session_pages
 from minutebook.web.board import board_of, shown_range
@@ -27,6 +27,10 @@ def answer(status: int = 200, /, **values: Any) -> Response:
     """Every answer says which version of the API it is of."""
     content = msgspec.json.encode({"version": VERSION, **values})
     return Response(content, status, media_type="application/json")
+
+
+def sorry(error: MinutebookError) -> Response:
+    return answer(404 if isinstance(error, NotFound) else 400, problem=str(error))
 
 
 def limits(request: Request) -> tuple[int, int]:

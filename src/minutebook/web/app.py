@@ -23,7 +23,7 @@ from minutebook.archive.layout import Layout
 from minutebook.archive.store import make_folder
 from minutebook.errors import BadArgument, MinutebookError, NotFound
 from minutebook.verbs.find import parse_address
-from minutebook.verbs.watch import watched
+from minutebook.verbs.watch import sessions_of, watched
 from minutebook.web import api, pages, session
 from minutebook.web.board import board_page
 from minutebook.web.decisions import decisions_page
@@ -105,20 +105,21 @@ class Viewer:
         return board_page(desk, request, self.hub.progress)
 
     def _page(self, answer: Answer) -> Callable[[Request], Any]:
-        async def endpoint(request: Request) -> Response:
-            try:
-                return await run_in_threadpool(answer, self.desk, request)
-            except MinutebookError as error:
-                return _sorry(error)
-
-        return endpoint
+        return self._endpoint(answer, _sorry)
 
     def _json(self, answer: Answer) -> Callable[[Request], Any]:
+        return self._endpoint(answer, api.sorry)
+
+    def _endpoint(
+        self, answer: Answer, sorry: Callable[[MinutebookError], Response]
+    ) -> Callable[[Request], Any]:
+        """An answer made in a thread; what a person can act on is said, not thrown."""
+
         async def endpoint(request: Request) -> Response:
             try:
                 return await run_in_threadpool(answer, self.desk, request)
             except MinutebookError as error:
-                return api.answer(404 if isinstance(error, NotFound) else 400, problem=str(error))
+                return sorry(error)
 
         return endpoint
 
@@ -194,16 +195,22 @@ class Viewer:
         self.hub.publish("minutes")
 
     def _sources_changed(self, paths: set[Path]) -> None:
-        known = {transcript.session_id for transcript in self.desk.library().transcripts}
-        self.desk.forget_directories()
-        known |= {transcript.session_id for transcript in self.desk.library().transcripts}
-        # A subagent's file lies in a folder that is called after its session.
-        names = {name for path in paths for name in (path.stem, *path.parts[-3:-1])}
-        self.hub.publish("sessions", ids=sorted(names & known))
+        self._spawn(self._take_up(paths))
+
+    async def _take_up(self, paths: set[Path]) -> None:
+        ids = await run_in_threadpool(self._changed_sessions, paths)
+        self.hub.publish("sessions", ids=ids)
         if self._watch:
             self.taker.start()
         else:
-            self._spawn(run_in_threadpool(self._look))
+            await run_in_threadpool(self._look)
+
+    def _changed_sessions(self, paths: set[Path]) -> list[str]:
+        """The sessions some files belong to, those that are gone included."""
+        known = {transcript.session_id for transcript in self.desk.library().transcripts}
+        self.desk.forget_directories()
+        known |= {transcript.session_id for transcript in self.desk.library().transcripts}
+        return sorted(sessions_of(paths) & known)
 
     def _look(self) -> None:
         """Find out what the new sessions are, and make them searchable."""
