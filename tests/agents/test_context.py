@@ -31,7 +31,11 @@ from tests.conftest import (
     user,
 )
 
-CORPUS = [path for path in corpus_files("claude/projects/*/*.jsonl") if path.stat().st_size]
+CORPUS = [
+    path
+    for path in corpus_files("**/*.jsonl")
+    if path.stat().st_size and not path.name.startswith("agent-")
+]
 
 
 def rounds_told(context: Context) -> list[tuple[str, int]]:
