@@ -6,9 +6,12 @@ tag of each type is also its ``type`` in round files and in ``--json`` output.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
+
+ToolKind = Literal["run", "read", "edit", "write", "search", "fetch", "delegate", "plan", "other"]
+"""What a tool does, whatever its agent calls it (AGT-03); sources decide."""
 
 
 class Text(msgspec.Struct, frozen=True, tag="text"):
@@ -77,6 +80,16 @@ class Unknown(msgspec.Struct, frozen=True, tag="unknown"):
 ResultPart = Text | Image | Document | Unknown
 
 
+class Hunk(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A changed place of a file; each line begins with a blank, ``+`` or ``-``."""
+
+    old_start: int = 0
+    old_lines: int = 0
+    new_start: int = 0
+    new_lines: int = 0
+    lines: tuple[str, ...] = ()
+
+
 class ToolResult(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a tool answered."""
 
@@ -85,6 +98,11 @@ class ToolResult(msgspec.Struct, frozen=True, omit_defaults=True):
     at: str | None = None
     spilled: str | None = None
     """Name of the file the agent had moved a too large output to; `content` is its text."""
+    patch: tuple[Hunk, ...] = ()
+    """What an edit changed, as the agent recorded it."""
+    exit_code: int | None = None
+    interrupted: bool = False
+    duration_ms: int | None = None
 
     @property
     def text(self) -> str:
@@ -104,6 +122,7 @@ class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True, tag="tool_call")
     at: str | None = None
     agent: str | None = None
     """Id of the subagent this call spawned."""
+    kind: ToolKind = "other"
 
 
 class StrayResult(msgspec.Struct, frozen=True, tag="stray_result"):

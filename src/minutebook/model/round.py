@@ -19,6 +19,9 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
     output: int = 0
     cache_read: int = 0
     cache_write: int = 0
+    """All writes to the cache."""
+    cache_write_1h: int = 0
+    """Of those, the writes that are kept for an hour; the rest is kept for five minutes."""
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -26,6 +29,7 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
             self.output + other.output,
             self.cache_read + other.cache_read,
             self.cache_write + other.cache_write,
+            self.cache_write_1h + other.cache_write_1h,
         )
 
     def beyond(self, other: Usage) -> Usage:
@@ -35,11 +39,53 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
             max(0, self.output - other.output),
             max(0, self.cache_read - other.cache_read),
             max(0, self.cache_write - other.cache_write),
+            max(0, self.cache_write_1h - other.cache_write_1h),
         )
+
+    @property
+    def cache_write_5m(self) -> int:
+        return self.cache_write - self.cache_write_1h
 
     @property
     def total(self) -> int:
         return self.input + self.output + self.cache_read + self.cache_write
+
+
+class Billing(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a reply's price depends on beside its tokens (USE-01, USE-02)."""
+
+    at: str | None = None
+    """Time of the line its usage is from, where that is not the message's own time."""
+    usage: Usage | None = None
+    """Usage of the whole reply, where the message holds only what an earlier round has not."""
+    speed: str | None = None
+    tier: str | None = None
+    geo: str | None = None
+    server_tools: dict[str, int] = {}
+    """Requests the provider made on its own (web searches, fetches), by their name there."""
+    cost_usd: float | None = None
+    """Cost as the agent recorded it."""
+    thin: bool = False
+    """Whether it comes from an archive of the first release, which kept none of this."""
+
+
+class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A reply known only by its accounting: a subagent's, repeated by its parent."""
+
+    id: str
+    at: str | None = None
+    model: str | None = None
+    usage: Usage = Usage()
+    stop: str | None = None
+    billing: Billing | None = None
+
+
+class Compaction(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A place where the agent replaced what it had in its window by a summary."""
+
+    at: str | None = None
+    trigger: str | None = None
+    tokens_before: int | None = None
 
 
 class Message(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -56,6 +102,7 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
     stop: str | None = None
     queued: bool = False
     """Typed while the model was busy, and recovered from the agent's queue."""
+    billing: Billing | None = None
 
     @property
     def is_real(self) -> bool:
@@ -78,6 +125,11 @@ class Round(msgspec.Struct, frozen=True, omit_defaults=True):
     duration_ms: int | None = None
     tool_count: int = 0
     """Tool calls in the round; known even where a skim left the calls themselves out."""
+    clock: str = ""
+    """When its records were written, and by whom (`minutebook.derive.clock`)."""
+    progress: tuple[Reply, ...] = ()
+    """Subagents' replies that the agent repeated here while they were running."""
+    compactions: tuple[Compaction, ...] = ()
 
     @property
     def prompt(self) -> Message | None:

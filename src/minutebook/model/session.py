@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
-from minutebook.model.round import Round, Usage
+from minutebook.model.round import Reply, Round, Usage
 
 GHOST_THRESHOLD = 3
 """A session with fewer real user messages than this never reached substantive work (ING-05)."""
@@ -49,6 +49,21 @@ class NameEvidence(msgspec.Struct, frozen=True, omit_defaults=True):
     signatures: tuple[str, ...] = ()
 
 
+class RecordedCost(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the agent itself said a session cost; kept and compared, never mixed in."""
+
+    usd: float | None = None
+    models: dict[str, Any] = {}
+    """By model, as the agent wrote it."""
+
+
+class Loose(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a transcript has that belongs to none of its rounds."""
+
+    clock: str = ""
+    replies: tuple[Reply, ...] = ()
+
+
 class SessionInfo(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What is known of a session without its rounds."""
 
@@ -77,6 +92,11 @@ class SessionInfo(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     """The transcript an exported one was made from."""
     duration_ms: int = 0
     """Sum of the turn durations the agent recorded; 0 where it recorded none."""
+    answer_chars: int = 0
+    """Characters of the model's own words."""
+    prompt_ids: tuple[str, ...] = ()
+    """Ids of the real user messages: copies of a conversation share them."""
+    cost: RecordedCost | None = None
 
     @property
     def cwd(self) -> str | None:
