@@ -23,7 +23,7 @@ from typing import Any
 from mcp import Client, StdioServerParameters
 
 from benchmarks.generated import generate
-from minutebook.archive.layout import Layout
+from minutebook.record.layout import Layout
 from minutebook.index.query import parse_query
 from minutebook.model import Roster
 from minutebook.sources.library import Library

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import minutebook
-from minutebook.archive.layout import Layout
+from minutebook.record.layout import Layout
 from minutebook.index.embedders import Embedder, OnnxEmbedder, StaticEmbedder
 from minutebook.index.engine import Engine, Mode
 from minutebook.index.query import parse_query

@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.generated import generate
-from minutebook.archive.layout import Layout
+from minutebook.record.layout import Layout
 from minutebook.index.embedders import StaticEmbedder
 from minutebook.index.engine import Engine
 from minutebook.index.query import Filters, Query, parse_query

@@ -27,7 +27,7 @@ FLOORS = (
 )
 HEIGHT = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 CONNECTS = frozenset(
-    {"minutebook.archive.database", "minutebook.index.database"}
+    {"minutebook.record.database", "minutebook.index.database"}
 )  # modules that may open a database
 
 
@@ -90,7 +90,7 @@ def test_imports_point_down(module: str, path: Path) -> None:
     ("module", "code"),
     [
         ("minutebook.model.round", "from minutebook.derive import messages"),
-        ("minutebook.sources.base", "from minutebook.archive import roster"),
+        ("minutebook.sources.base", "from minutebook.record import roster"),
         ("minutebook.verbs.show", "import minutebook.cli.show"),
         ("minutebook.verbs.show", "print('hello')"),
         ("minutebook.verbs.show", "import sqlite3\nsqlite3.connect('x')"),

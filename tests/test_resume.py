@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from minutebook.archive.layout import Layout
-from minutebook.archive.reading import Inscription, read_inscription
+from minutebook.record.layout import Layout
+from minutebook.record.reading import Inscription, read_inscription
 from minutebook.model import Roster
 from minutebook.sources.library import Library
 from minutebook.verbs.export import Exported, export_claude, export_operated

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from minutebook.archive.engagements import read_records
-from minutebook.archive.layout import Layout
+from minutebook.record.engagements import read_records
+from minutebook.record.layout import Layout
 from minutebook.compose import choose_extractor, open_house
 from minutebook.config import expanded, settings
 from minutebook.errors import NotFound

@@ -7,8 +7,8 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from minutebook.archive.layout import Layout
-from minutebook.archive.roster import load_roster
+from minutebook.record.layout import Layout
+from minutebook.record.roster import load_roster
 from minutebook.config import Settings
 from minutebook.errors import BadArgument
 from minutebook.model import Roster

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from minutebook.archive.layout import Layout
-from minutebook.archive.roster import load_roster
+from minutebook.record.layout import Layout
+from minutebook.record.roster import load_roster
 from minutebook.extract.offline import OfflineExtractor
 from minutebook.model import Roster
 from minutebook.sources.library import Library

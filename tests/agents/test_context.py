@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minutebook.archive.rounds import KeptRound
+from minutebook.record.rounds import KeptRound
 from minutebook.derive.tokens import tokens
 from minutebook.errors import BadArgument, NotFound
 from minutebook.model import Text, Thinking, ToolCall, ToolResult

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from minutebook.archive.engagements import read_records
-from minutebook.archive.layout import Layout
+from minutebook.record.engagements import read_records
+from minutebook.record.layout import Layout
 from minutebook.errors import BadArgument, Conflict, NotFound
 from minutebook.verbs.install_claude import ClaudeHome
 from minutebook.verbs.install_service import launchd_unit, remove_unit, systemd_unit, write_unit

@@ -11,8 +11,8 @@ from types import ModuleType
 
 import pytest
 
-from minutebook.archive.engagements import read_records
-from minutebook.archive.layout import Layout
+from minutebook.record.engagements import read_records
+from minutebook.record.layout import Layout
 from minutebook.verbs.install_claude import ClaudeHome
 from minutebook.verbs.materialise import Shelf
 from tests.conftest import needs_corpus

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from minutebook.archive.layout import Layout
-from minutebook.archive.reading import Inscription, read_inscription
+from minutebook.record.layout import Layout
+from minutebook.record.reading import Inscription, read_inscription
 from minutebook.errors import BadArgument, NotFound
 from minutebook.model import Notice, Roster, Session, Text
 from minutebook.sources.base import read_session

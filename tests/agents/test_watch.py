@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from minutebook.archive.engagements import read_records
-from minutebook.archive.layout import Layout
+from minutebook.record.engagements import read_records
+from minutebook.record.layout import Layout
 from minutebook.errors import BadArgument
 from minutebook.extract.offline import OfflineExtractor
 from minutebook.index.query import parse_query

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from minutebook.archive.layout import Layout
+from minutebook.record.layout import Layout
 from minutebook.model import Roster
 from minutebook.sources.library import Library
 from minutebook.verbs.inscribe import InscribeReport, inscribe

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from minutebook.archive.layout import Layout, SessionFolder
-from minutebook.archive.reading import read_inscription
+from minutebook.record.layout import Layout, SessionFolder
+from minutebook.record.reading import read_inscription
 from minutebook.errors import Conflict
 from minutebook.model import Roster, RosterEntry, StrayResult, Text
 from minutebook.sources.base import Reading, Transcript

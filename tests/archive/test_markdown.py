@@ -9,11 +9,11 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minutebook.archive.blocks import Malformed
-from minutebook.archive.header import Header, read_header, summary_line, write_header
-from minutebook.archive.markdown import read_rounds, write_body
-from minutebook.archive.media import MediaStore
-from minutebook.archive.notation import decode, encode, parse_carrier
+from minutebook.record.blocks import Malformed
+from minutebook.record.header import Header, read_header, summary_line, write_header
+from minutebook.record.markdown import read_rounds, write_body
+from minutebook.record.media import MediaStore
+from minutebook.record.notation import decode, encode, parse_carrier
 from minutebook.model import Image, Message, Round, Text, Thinking, ToolCall, ToolResult
 from tests.archive.strategies import PITFALLS, rounds, texts
 
@@ -238,7 +238,7 @@ def test_what_is_no_inscription_is_said(text: str) -> None:
 @given(st.integers(1, 10**6), st.integers(1, 10**6))
 def test_round_names_sort_like_numbers(one: int, other: int) -> None:
     """RND-01: also past 999."""
-    from minutebook.archive.layout import round_name
+    from minutebook.record.layout import round_name
 
     assert (one < other) == (round_name(one) < round_name(other))
 
@@ -246,7 +246,7 @@ def test_round_names_sort_like_numbers(one: int, other: int) -> None:
 @pytest.mark.parametrize("role", ["../../etc", "a/b", "..", ".", "", "Ünï cödé", "Chief Architect"])
 def test_agent_ids_never_leave_the_folder(role: str) -> None:
     """INS-02: the role as a slug, whatever it contains."""
-    from minutebook.archive.layout import agent_id_of
+    from minutebook.record.layout import agent_id_of
 
     assert re.fullmatch(r"[a-z0-9][a-z0-9-]*", agent_id_of(role))
 
@@ -256,7 +256,7 @@ def test_agent_ids_never_leave_the_folder(role: str) -> None:
 )
 def test_session_ids_become_harmless_file_names(id: str) -> None:
     """INS-03: a UUID stays as it is; anything else cannot escape."""
-    from minutebook.archive.layout import file_name
+    from minutebook.record.layout import file_name
 
     assert re.fullmatch(r"_[A-Za-z0-9%_-]*", file_name(id))
     uuid = "634355e9-1f7f-4e0a-9d53-7cd289f99fb0"

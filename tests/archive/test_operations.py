@@ -16,10 +16,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minutebook.archive.database import integrity, open_database
-from minutebook.archive.layout import Layout, SessionFolder
-from minutebook.archive.reading import read_inscription
-from minutebook.archive.store import writing
+from minutebook.record.database import integrity, open_database
+from minutebook.record.layout import Layout, SessionFolder
+from minutebook.record.reading import read_inscription
+from minutebook.record.store import writing
 from minutebook.errors import BadArgument, Locked, NotFound
 from minutebook.examples import example_scripts
 from minutebook.model import Roster, RosterEntry
@@ -511,7 +511,7 @@ def test_one_writer_at_a_time(layout: Layout, write: Write, examples: Path) -> N
     write(examples)
     code = (
         "import sys, time; from pathlib import Path\n"
-        "from minutebook.archive.store import writing\n"
+        "from minutebook.record.store import writing\n"
         "with writing(Path(sys.argv[1]), 'inscribe'):\n"
         "    print('held', flush=True); time.sleep(30)\n"
     )
@@ -538,7 +538,7 @@ def test_one_writer_at_a_time(layout: Layout, write: Write, examples: Path) -> N
 _RUN = """
 import sys
 from pathlib import Path
-from minutebook.archive.layout import Layout
+from minutebook.record.layout import Layout
 from minutebook.model import Roster
 from minutebook.sources.library import Library
 from minutebook.verbs.inscribe import inscribe

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from minutebook.archive.layout import Layout
-from minutebook.archive.reading import read_inscription
+from minutebook.record.layout import Layout
+from minutebook.record.reading import read_inscription
 from minutebook.errors import BadArgument, Conflict
 from minutebook.model import Roster
 from minutebook.sources.claude_code.fidelity import FIELDS, MATTERS, Facts

@@ -127,7 +127,7 @@ def test_bad_input_gets_one_sentence(run: Run, args: list[str], sentence: str) -
 
 def test_an_archive_in_use_is_said(run: Run, archive: Path) -> None:
     """NFR-02: by whom, and since when."""
-    from minutebook.archive.store import writing
+    from minutebook.record.store import writing
 
     with writing(archive / ".lock", "inscribe"):
         ran = run("inscribe", "--all")

@@ -242,7 +242,7 @@ def test_a_second_search_answers_from_what_there_is(
     run: Run, places: list[str], archive: Path
 ) -> None:
     """While somebody else refreshes, the index is used as it is, and that is said."""
-    from minutebook.archive.store import writing
+    from minutebook.record.store import writing
 
     with writing(archive / ".search.lock", "search"):
         ran = run("search", "passkey", *places, "--mode", "lexical")

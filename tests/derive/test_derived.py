@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from minutebook.archive.roster import load_roster
+from minutebook.record.roster import load_roster
 from minutebook.derive.calls import describe, path_of
 from minutebook.derive.genealogy import shared_history
 from minutebook.derive.identity import Identity, identify

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from minutebook.archive.layout import Layout
+from minutebook.record.layout import Layout
 from minutebook.examples.script import Script, thinking
 from minutebook.extract.material import Material
 from minutebook.model import Roster

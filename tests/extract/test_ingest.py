@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from minutebook.archive.database import open_database, rows_of
-from minutebook.archive.engagements import append_record, read_records
-from minutebook.archive.layout import Layout, SessionFolder
+from minutebook.record.database import open_database, rows_of
+from minutebook.record.engagements import append_record, read_records
+from minutebook.record.layout import Layout, SessionFolder
 from minutebook.derive.skeleton import LIMIT
 from minutebook.extract.anthropic import AnthropicExtractor
 from minutebook.extract.offline import OfflineExtractor

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from minutebook.archive.engagements import read_records
-from minutebook.archive.layout import Layout
+from minutebook.record.engagements import read_records
+from minutebook.record.layout import Layout
 from minutebook.derive.skeleton import LIMIT
 from minutebook.extract import prompt
 from minutebook.extract.anthropic import AnthropicExtractor

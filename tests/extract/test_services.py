@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from minutebook.archive.engagements import read_records
-from minutebook.archive.layout import Layout
+from minutebook.record.engagements import read_records
+from minutebook.record.layout import Layout
 from minutebook.compose import choose_extractor
 from minutebook.errors import BadArgument
 from minutebook.extract import batches

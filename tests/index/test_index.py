@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from minutebook.archive.layout import Layout
+from minutebook.record.layout import Layout
 from minutebook.errors import BadArgument, Locked
 from minutebook.index import database as db
 from minutebook.index.embedders import EndpointEmbedder, StaticEmbedder

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from minutebook.archive.layout import Layout
+from minutebook.record.layout import Layout
 from minutebook.sources.library import Library
 from minutebook.verbs.open_session import OpenSession, open_session
 from minutebook.web.prose import code, plain, prose

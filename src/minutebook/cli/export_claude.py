@@ -10,8 +10,8 @@ from typing import Any
 import click
 import msgspec
 
-from minutebook.archive.layout import Layout
-from minutebook.archive.ledger import load_ledger
+from minutebook.record.layout import Layout
+from minutebook.record.ledger import load_ledger
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_option, json_option

@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 import msgspec
 
-from minutebook.archive.layout import Layout
-from minutebook.archive.store import make_folder
+from minutebook.record.layout import Layout
+from minutebook.record.store import make_folder
 from minutebook.cli.options import archive_option
 from minutebook.compose import choose_extractor, open_house
 from minutebook.config import settings

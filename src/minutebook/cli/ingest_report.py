@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-from minutebook.archive.engagements import read_records
+from minutebook.record.engagements import read_records
 from minutebook.cli import terminal
 from minutebook.compose import House
 from minutebook.derive.times import instant

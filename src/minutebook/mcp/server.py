@@ -11,7 +11,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.types import ToolAnnotations
 
-from minutebook.archive.layout import Layout
+from minutebook.record.layout import Layout
 from minutebook.errors import BadArgument, MinutebookError
 from minutebook.mcp.telling import quoted
 from minutebook.mcp.tools import Tools

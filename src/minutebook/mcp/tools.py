@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from minutebook.archive.layout import Layout
-from minutebook.archive.roster import load_roster
+from minutebook.record.layout import Layout
+from minutebook.record.roster import load_roster
 from minutebook.derive.plain import one_line
 from minutebook.derive.times import since as parse_since
 from minutebook.derive.tokens import tokens

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from minutebook.archive.layout import Layout
-from minutebook.archive.store import write_atomically
+from minutebook.record.layout import Layout
+from minutebook.record.store import write_atomically
 from minutebook.errors import BadArgument
 from minutebook.extract.anthropic import AnthropicExtractor
 from minutebook.extract.batches import PendingBatch, results, send, wait_for

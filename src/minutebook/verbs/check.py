@@ -12,15 +12,15 @@ from pathlib import Path
 
 import msgspec
 
-from minutebook.archive.blocks import Malformed
-from minutebook.archive.database import Broken, integrity, open_database
-from minutebook.archive.header import read_header, write_header
-from minutebook.archive.inscription import header_of
-from minutebook.archive.markdown import write_body
-from minutebook.archive.media import MediaStore
-from minutebook.archive.merge import merge
-from minutebook.archive.reading import Inscription, read_inscription, read_subagents, read_text
-from minutebook.archive.rounds import round_file
+from minutebook.record.blocks import Malformed
+from minutebook.record.database import Broken, integrity, open_database
+from minutebook.record.header import read_header, write_header
+from minutebook.record.inscription import header_of
+from minutebook.record.markdown import write_body
+from minutebook.record.media import MediaStore
+from minutebook.record.merge import merge
+from minutebook.record.reading import Inscription, read_inscription, read_subagents, read_text
+from minutebook.record.rounds import round_file
 from minutebook.derive.identity import Identity, identify
 from minutebook.model import Roster, Round, SessionInfo
 from minutebook.sources.base import Transcript

@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from minutebook.archive.rounds import KeptRound
+from minutebook.record.rounds import KeptRound
 from minutebook.derive.plain import one_line
 from minutebook.derive.secrets import mask
 from minutebook.derive.tokens import BYTES_A_TOKEN, tokens

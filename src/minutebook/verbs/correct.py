@@ -6,14 +6,14 @@ from difflib import get_close_matches
 
 import msgspec
 
-from minutebook.archive.engagements import (
+from minutebook.record.engagements import (
     add_correction,
     append_record,
     read_records,
 )
-from minutebook.archive.layout import Layout
-from minutebook.archive.reading import read_inscription
-from minutebook.archive.store import writing
+from minutebook.record.layout import Layout
+from minutebook.record.reading import read_inscription
+from minutebook.record.store import writing
 from minutebook.derive.activity import Activity, activity
 from minutebook.errors import Ambiguous, BadArgument, NotFound
 from minutebook.extract.corrections import FIELDS, corrected

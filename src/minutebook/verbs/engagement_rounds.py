@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from minutebook.archive.engagements import engagement_ranges
-from minutebook.archive.layout import Layout
-from minutebook.archive.tags import read_tags
+from minutebook.record.engagements import engagement_ranges
+from minutebook.record.layout import Layout
+from minutebook.record.tags import read_tags
 from minutebook.errors import NotFound
 from minutebook.verbs.name_session import nearest
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import msgspec
 
-from minutebook.archive.blocks import Malformed
-from minutebook.archive.layout import file_name
-from minutebook.archive.reading import Inscription, read_inscription, read_subagents
-from minutebook.archive.store import make_folder, write_atomically
+from minutebook.record.blocks import Malformed
+from minutebook.record.layout import file_name
+from minutebook.record.reading import Inscription, read_inscription, read_subagents
+from minutebook.record.store import make_folder, write_atomically
 from minutebook.errors import BadArgument, Conflict
 from minutebook.model import Round, StrayResult, Subagent, Thinking, ToolCall, Unknown
 from minutebook.sources.claude_code.emit import Emitter

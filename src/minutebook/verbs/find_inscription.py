@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from minutebook.archive.layout import Layout
-from minutebook.archive.ledger import Entry, load_ledger, peek
+from minutebook.record.layout import Layout
+from minutebook.record.ledger import Entry, load_ledger, peek
 from minutebook.errors import Ambiguous, NotFound
 
 

@@ -6,13 +6,13 @@ import os
 import time
 from collections.abc import Collection
 
-from minutebook.archive.database import Broken, open_database, rows_of
-from minutebook.archive.engagements import compact
-from minutebook.archive.engagements_index import engagements_index
-from minutebook.archive.indexes import rounds_index
-from minutebook.archive.layout import Layout, SessionFolder
-from minutebook.archive.store import write_atomically, writing
-from minutebook.archive.tags import apply_tags
+from minutebook.record.database import Broken, open_database, rows_of
+from minutebook.record.engagements import compact
+from minutebook.record.engagements_index import engagements_index
+from minutebook.record.indexes import rounds_index
+from minutebook.record.layout import Layout, SessionFolder
+from minutebook.record.store import write_atomically, writing
+from minutebook.record.tags import apply_tags
 from minutebook.errors import Locked
 from minutebook.model.engagement import SessionRecord
 

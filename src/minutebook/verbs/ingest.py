@@ -13,15 +13,15 @@ from contextlib import closing
 
 import msgspec
 
-from minutebook.archive.engagements import (
+from minutebook.record.engagements import (
     Ranges,
     append_record,
     read_corrections,
     read_records,
 )
-from minutebook.archive.layout import Layout
-from minutebook.archive.ledger import load_ledger
-from minutebook.archive.store import writing
+from minutebook.record.layout import Layout
+from minutebook.record.ledger import load_ledger
+from minutebook.record.store import writing
 from minutebook.derive.identity import Identity
 from minutebook.extract.corrections import corrected
 from minutebook.extract.extractor import Extraction, Extractor, Failed

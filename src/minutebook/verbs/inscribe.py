@@ -9,17 +9,17 @@ from typing import Any, Protocol
 
 import msgspec
 
-from minutebook.archive.blocks import Malformed
-from minutebook.archive.checkpoints import checkpoint_of, keep_checkpoint
-from minutebook.archive.database import Broken, count_rows, open_database, put_rows
-from minutebook.archive.engagements import Ranges
-from minutebook.archive.indexes import write_indexes
-from minutebook.archive.inscription import Published, header_of, publish
-from minutebook.archive.layout import Layout, agent_id_of
-from minutebook.archive.ledger import Entry, Ledger, fingerprint, load_ledger, save_ledger
-from minutebook.archive.rounds import RoundRow
-from minutebook.archive.store import make_folder, sweep, writing
-from minutebook.archive.tags import apply_tags
+from minutebook.record.blocks import Malformed
+from minutebook.record.checkpoints import checkpoint_of, keep_checkpoint
+from minutebook.record.database import Broken, count_rows, open_database, put_rows
+from minutebook.record.engagements import Ranges
+from minutebook.record.indexes import write_indexes
+from minutebook.record.inscription import Published, header_of, publish
+from minutebook.record.layout import Layout, agent_id_of
+from minutebook.record.ledger import Entry, Ledger, fingerprint, load_ledger, save_ledger
+from minutebook.record.rounds import RoundRow
+from minutebook.record.store import make_folder, sweep, writing
+from minutebook.record.tags import apply_tags
 from minutebook.derive.identity import Identity, identify
 from minutebook.derive.times import instant
 from minutebook.errors import Conflict

@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from minutebook.archive.store import make_folder, write_atomically
+from minutebook.record.store import make_folder, write_atomically
 from minutebook.errors import BadArgument, Conflict, NotFound
 from minutebook.verbs.strict_json import strict_json
 

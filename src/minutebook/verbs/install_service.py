@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from minutebook.archive.store import make_folder, write_atomically
+from minutebook.record.store import make_folder, write_atomically
 from minutebook.errors import BadArgument, Conflict, NotFound
 
 _NAME = "minutebook-watch"

@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from minutebook.archive.layout import Layout
+from minutebook.record.layout import Layout
 from minutebook.errors import BadArgument, NotFound
 from minutebook.index.query import parse_query
 from minutebook.model import Roster

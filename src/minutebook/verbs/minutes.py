@@ -6,10 +6,10 @@ from pathlib import Path
 
 import msgspec
 
-from minutebook.archive.engagements import read_records
-from minutebook.archive.layout import Layout
-from minutebook.archive.ledger import Entry, load_ledger
-from minutebook.archive.roster import FILE_NAME, load_roster
+from minutebook.record.engagements import read_records
+from minutebook.record.layout import Layout
+from minutebook.record.ledger import Entry, load_ledger
+from minutebook.record.roster import FILE_NAME, load_roster
 from minutebook.derive.identity import identify
 from minutebook.derive.record import bare_record
 from minutebook.model import Roster, SessionInfo

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from minutebook.archive.layout import Layout
-from minutebook.archive.ledger import load_ledger
+from minutebook.record.layout import Layout
+from minutebook.record.ledger import load_ledger
 from minutebook.errors import Ambiguous, BadArgument, NotFound
 from minutebook.model import Roster
 from minutebook.model.engagement import SessionRecord

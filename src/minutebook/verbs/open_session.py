@@ -15,12 +15,12 @@ from pathlib import Path
 
 import msgspec
 
-from minutebook.archive.blocks import Malformed
-from minutebook.archive.layout import Layout, SessionFolder
-from minutebook.archive.ledger import Entry, peek
-from minutebook.archive.media import FOLDER, MediaStore
-from minutebook.archive.reading import read_subagent
-from minutebook.archive.rounds import KeptRound, kept, read_round
+from minutebook.record.blocks import Malformed
+from minutebook.record.layout import Layout, SessionFolder
+from minutebook.record.ledger import Entry, peek
+from minutebook.record.media import FOLDER, MediaStore
+from minutebook.record.reading import read_subagent
+from minutebook.record.rounds import KeptRound, kept, read_round
 from minutebook.errors import NotFound
 from minutebook.model import Subagent, ToolCall
 from minutebook.model.blocks import Notice

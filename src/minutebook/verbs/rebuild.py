@@ -8,23 +8,23 @@ from pathlib import Path
 
 import msgspec
 
-from minutebook.archive.blocks import Malformed
-from minutebook.archive.database import open_database, put_rows
-from minutebook.archive.indexes import write_indexes
-from minutebook.archive.inscription import refresh_database
-from minutebook.archive.layout import Layout
-from minutebook.archive.ledger import Entry, load_ledger, save_ledger
-from minutebook.archive.media import MediaStore
-from minutebook.archive.reading import Inscription, read_inscription
-from minutebook.archive.rounds import RoundRow, round_file, row_of
-from minutebook.archive.store import (
+from minutebook.record.blocks import Malformed
+from minutebook.record.database import open_database, put_rows
+from minutebook.record.indexes import write_indexes
+from minutebook.record.inscription import refresh_database
+from minutebook.record.layout import Layout
+from minutebook.record.ledger import Entry, load_ledger, save_ledger
+from minutebook.record.media import MediaStore
+from minutebook.record.reading import Inscription, read_inscription
+from minutebook.record.rounds import RoundRow, round_file, row_of
+from minutebook.record.store import (
     make_folder,
     partial_name,
     sweep,
     write_atomically,
     writing,
 )
-from minutebook.archive.tags import apply_tags
+from minutebook.record.tags import apply_tags
 from minutebook.errors import NotFound
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import msgspec
 
-from minutebook.archive.engagements import read_records
-from minutebook.archive.layout import Layout
-from minutebook.archive.ledger import load_ledger
-from minutebook.archive.reading import info_of, read_inscription
-from minutebook.archive.store import make_folder, writing
+from minutebook.record.engagements import read_records
+from minutebook.record.layout import Layout
+from minutebook.record.ledger import load_ledger
+from minutebook.record.reading import info_of, read_inscription
+from minutebook.record.store import make_folder, writing
 from minutebook.derive.turn_pairs import turn_pairs
 from minutebook.index import database as db
 from minutebook.index.entry import (

@@ -7,8 +7,8 @@ from typing import Literal
 
 import msgspec
 
-from minutebook.archive.notation import fence
-from minutebook.archive.rounds import KeptRound
+from minutebook.record.notation import fence
+from minutebook.record.rounds import KeptRound
 from minutebook.derive.calls import describe
 from minutebook.derive.messages import gist, spoken
 from minutebook.derive.plain import clean, one_line

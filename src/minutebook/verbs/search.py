@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from minutebook.archive.engagements import read_records
-from minutebook.archive.layout import Layout
+from minutebook.record.engagements import read_records
+from minutebook.record.layout import Layout
 from minutebook.errors import BadArgument, Locked, NotFound
 from minutebook.index import database as db
 from minutebook.index.engine import DEPTH, Engine, Mode, Ranked, Scope

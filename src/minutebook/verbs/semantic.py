@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from minutebook.archive.layout import Layout
-from minutebook.archive.store import make_folder, write_atomically, writing
+from minutebook.record.layout import Layout
+from minutebook.record.store import make_folder, write_atomically, writing
 from minutebook.errors import BadArgument, Locked
 from minutebook.index.database import index_text, open_search
 from minutebook.index.engine import Engine

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from minutebook.archive.blocks import Malformed
-from minutebook.archive.layout import Layout
-from minutebook.archive.reading import info_of, read_inscription, read_subagents
+from minutebook.record.blocks import Malformed
+from minutebook.record.layout import Layout
+from minutebook.record.reading import info_of, read_inscription, read_subagents
 from minutebook.derive.identity import Identity, identify
 from minutebook.errors import Conflict, NotFound
 from minutebook.model import Roster, Round, SessionInfo, Subagent

@@ -8,8 +8,8 @@ from functools import lru_cache
 
 import msgspec
 
-from minutebook.archive.engagements import read_records
-from minutebook.archive.layout import Layout
+from minutebook.record.engagements import read_records
+from minutebook.record.layout import Layout
 from minutebook.derive.times import instant
 from minutebook.index.query import Query
 from minutebook.model.engagement import Engagement, SessionRecord

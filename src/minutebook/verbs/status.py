@@ -6,8 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from minutebook.archive.layout import Layout
-from minutebook.archive.ledger import load_ledger
+from minutebook.record.layout import Layout
+from minutebook.record.ledger import load_ledger
 from minutebook.errors import NotFound
 from minutebook.sources.base import Transcript
 from minutebook.sources.library import Library

@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
-from minutebook.archive.media import MediaStore
-from minutebook.archive.reading import Inscription
-from minutebook.archive.rounds import kept
+from minutebook.record.media import MediaStore
+from minutebook.record.reading import Inscription
+from minutebook.record.rounds import kept
 from minutebook.derive import messages as kinds
 from minutebook.derive.times import instant
 from minutebook.errors import BadArgument, NotFound

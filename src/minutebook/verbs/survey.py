@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from minutebook.archive.engagements import read_records
-from minutebook.archive.layout import Layout
+from minutebook.record.engagements import read_records
+from minutebook.record.layout import Layout
 from minutebook.derive.identity import identify
 from minutebook.extract.extractor import Extractor
 from minutebook.extract.material import Material, material_of

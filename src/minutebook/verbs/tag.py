@@ -6,13 +6,13 @@ import re
 
 import msgspec
 
-from minutebook.archive.database import Broken, count_rows, open_database, rows_of, tag_rows
-from minutebook.archive.indexes import rounds_index
-from minutebook.archive.inscription import refresh_database
-from minutebook.archive.layout import Layout
-from minutebook.archive.reading import read_inscription
-from minutebook.archive.store import write_atomically, writing
-from minutebook.archive.tags import Tag, add_tag
+from minutebook.record.database import Broken, count_rows, open_database, rows_of, tag_rows
+from minutebook.record.indexes import rounds_index
+from minutebook.record.inscription import refresh_database
+from minutebook.record.layout import Layout
+from minutebook.record.reading import read_inscription
+from minutebook.record.store import write_atomically, writing
+from minutebook.record.tags import Tag, add_tag
 from minutebook.errors import BadArgument, NotFound
 from minutebook.verbs.find_inscription import find_inscription
 from minutebook.verbs.rebuild import index_rows, rebuild_sessions_database

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import msgspec
 
-from minutebook.archive.layout import Layout
-from minutebook.archive.roster import load_roster
-from minutebook.archive.store import make_folder, write_atomically, writing
+from minutebook.record.layout import Layout
+from minutebook.record.roster import load_roster
+from minutebook.record.store import make_folder, write_atomically, writing
 from minutebook.errors import BadArgument, Conflict, Locked, MinutebookError
 from minutebook.extract.extractor import Extractor
 from minutebook.sources.base import Transcript

@@ -19,8 +19,8 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from minutebook.archive.layout import Layout
-from minutebook.archive.store import make_folder
+from minutebook.record.layout import Layout
+from minutebook.record.store import make_folder
 from minutebook.errors import BadArgument, MinutebookError, NotFound
 from minutebook.verbs.find import parse_address
 from minutebook.verbs.watch import sessions_of, watched

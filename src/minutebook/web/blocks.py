@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from markupsafe import Markup
 
-from minutebook.archive.rounds import KeptRound
+from minutebook.record.rounds import KeptRound
 from minutebook.derive.calls import command_of, describe
 from minutebook.derive.messages import gist, spoken
 from minutebook.derive.plain import one_line

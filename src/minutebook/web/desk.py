@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from minutebook.archive.layout import Layout
-from minutebook.archive.roster import load_roster
+from minutebook.record.layout import Layout
+from minutebook.record.roster import load_roster
 from minutebook.errors import Locked, MinutebookError, NotFound
 from minutebook.index.engine import Engine, Mode
 from minutebook.index.query import Filters, parse_query

@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
-from minutebook.archive.layout import Layout
-from minutebook.archive.roster import FILE_NAME
+from minutebook.record.layout import Layout
+from minutebook.record.roster import FILE_NAME
 from minutebook.verbs.watch import AT_MOST_MS, QUIET_MS, matters
 
 _PULSE = 25.0  # seconds; proxies and laptops forget connections that say nothing

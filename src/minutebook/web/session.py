@@ -11,10 +11,10 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from minutebook.archive.markdown import write_body
-from minutebook.archive.media import MediaStore
-from minutebook.archive.notation import parse_carrier
-from minutebook.archive.rounds import KeptRound
+from minutebook.record.markdown import write_body
+from minutebook.record.media import MediaStore
+from minutebook.record.notation import parse_carrier
+from minutebook.record.rounds import KeptRound
 from minutebook.derive.plain import clean, one_line
 from minutebook.derive.secrets import digest, find_secrets, mask, masked
 from minutebook.errors import NotFound

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from minutebook.archive.layout import Layout
+from minutebook.record.layout import Layout
 from minutebook.web.live import Hub
 
 

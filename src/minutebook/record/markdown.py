@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
-from minutebook.archive.blocks import Malformed, read_blocks, write_blocks
-from minutebook.archive.media import MediaStore
-from minutebook.archive.notation import HEADING, carrier, parse_carrier
+from minutebook.record.blocks import Malformed, read_blocks, write_blocks
+from minutebook.record.media import MediaStore
+from minutebook.record.notation import HEADING, carrier, parse_carrier
 from minutebook.model import Message, Role, Round, Usage
 
 UNDATED = "undated"

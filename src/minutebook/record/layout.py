@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from minutebook.archive.media import FOLDER as MEDIA_FOLDER
+from minutebook.record.media import FOLDER as MEDIA_FOLDER
 
 DEFAULT_AGENT = "claude"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from minutebook.archive.media import FOLDER, MediaStore
+from minutebook.record.media import FOLDER, MediaStore
 from minutebook.derive.messages import spoken
 from minutebook.derive.tokens import BYTES_A_TOKEN
 from minutebook.model import (

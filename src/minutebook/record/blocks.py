@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from minutebook.archive.layout import file_name
-from minutebook.archive.media import MediaStore
-from minutebook.archive.notation import (
+from minutebook.record.layout import file_name
+from minutebook.record.media import MediaStore
+from minutebook.record.notation import (
     carrier,
     encode,
     escape,

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import msgspec
 
-from minutebook.archive.blocks import Malformed
-from minutebook.archive.header import Header, read_header
-from minutebook.archive.layout import SessionFolder, file_name
-from minutebook.archive.markdown import read_rounds
-from minutebook.archive.media import MediaStore
-from minutebook.archive.notation import parse_carrier
+from minutebook.record.blocks import Malformed
+from minutebook.record.header import Header, read_header
+from minutebook.record.layout import SessionFolder, file_name
+from minutebook.record.markdown import read_rounds
+from minutebook.record.media import MediaStore
+from minutebook.record.notation import parse_carrier
 from minutebook.model import NameEvidence, Round, SessionInfo, Subagent
 
 ARCHIVED = "archive"

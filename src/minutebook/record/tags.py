@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterator, Mapping
 
 import msgspec
 
-from minutebook.archive.database import tag_rows
-from minutebook.archive.engagements import Ranges, engagement_ranges
-from minutebook.archive.layout import Layout
-from minutebook.archive.store import append_line, make_folder
+from minutebook.record.database import tag_rows
+from minutebook.record.engagements import Ranges, engagement_ranges
+from minutebook.record.layout import Layout
+from minutebook.record.store import append_line, make_folder
 
 
 class Tag(msgspec.Struct, frozen=True):

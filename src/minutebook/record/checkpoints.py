@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from minutebook.archive.inscription import Published
-from minutebook.archive.layout import Layout, SessionFolder
-from minutebook.archive.ledger import Entry
-from minutebook.archive.store import write_atomically
+from minutebook.record.inscription import Published
+from minutebook.record.layout import Layout, SessionFolder
+from minutebook.record.ledger import Entry
+from minutebook.record.store import write_atomically
 
 
 class _Kept(msgspec.Struct):

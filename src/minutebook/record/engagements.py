@@ -14,8 +14,8 @@ from typing import TypeVar
 
 import msgspec
 
-from minutebook.archive.layout import Layout
-from minutebook.archive.store import append_line, make_folder, write_atomically
+from minutebook.record.layout import Layout
+from minutebook.record.store import append_line, make_folder, write_atomically
 from minutebook.model.engagement import Correction, SessionRecord
 
 T = TypeVar("T")

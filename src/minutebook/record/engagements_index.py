@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from minutebook.archive.indexes import harmless
-from minutebook.archive.layout import Layout, file_name
+from minutebook.record.indexes import harmless
+from minutebook.record.layout import Layout, file_name
 from minutebook.derive.times import instant
 from minutebook.model.engagement import Engagement, SessionRecord
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from minutebook.archive.blocks import Malformed
-from minutebook.archive.notation import encode
+from minutebook.record.blocks import Malformed
+from minutebook.record.notation import encode
 
 _FRONTMATTER = re.compile(
     r"---\n(.*?)\n---\n\n# ([^\n]*)\n\n([^\n]*)\n(?:<!-- placeholder ([0-9a-f]+) -->\n)?", re.DOTALL

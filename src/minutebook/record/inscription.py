@@ -11,30 +11,30 @@ from typing import Literal
 
 import msgspec
 
-from minutebook.archive.database import (
+from minutebook.record.database import (
     count_rows,
     open_database,
     put_rows,
     rows_of,
 )
-from minutebook.archive.engagements import Ranges
-from minutebook.archive.header import Header, read_header, summary_line, write_header
-from minutebook.archive.indexes import rounds_index
-from minutebook.archive.layout import Layout, SessionFolder
-from minutebook.archive.markdown import read_rounds, write_body, write_round
-from minutebook.archive.media import MediaStore
-from minutebook.archive.merge import Merged, merge
-from minutebook.archive.notation import carrier
-from minutebook.archive.reading import no_picture, read_text
-from minutebook.archive.rounds import RoundRow, round_file, row_of
-from minutebook.archive.store import (
+from minutebook.record.engagements import Ranges
+from minutebook.record.header import Header, read_header, summary_line, write_header
+from minutebook.record.indexes import rounds_index
+from minutebook.record.layout import Layout, SessionFolder
+from minutebook.record.markdown import read_rounds, write_body, write_round
+from minutebook.record.media import MediaStore
+from minutebook.record.merge import Merged, merge
+from minutebook.record.notation import carrier
+from minutebook.record.reading import no_picture, read_text
+from minutebook.record.rounds import RoundRow, round_file, row_of
+from minutebook.record.store import (
     make_folder,
     new_folder,
     sweep,
     write_atomically,
     write_new,
 )
-from minutebook.archive.tags import apply_tags
+from minutebook.record.tags import apply_tags
 from minutebook.derive.identity import Identity
 from minutebook.derive.messages import spoken
 from minutebook.errors import Conflict

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import date
 
-from minutebook.archive.header import display_name
-from minutebook.archive.layout import Layout, file_name
-from minutebook.archive.ledger import Entry
-from minutebook.archive.rounds import RoundRow
-from minutebook.archive.store import write_atomically
+from minutebook.record.header import display_name
+from minutebook.record.layout import Layout, file_name
+from minutebook.record.ledger import Entry
+from minutebook.record.rounds import RoundRow
+from minutebook.record.store import write_atomically
 
 _SAFE = str.maketrans(
     {char: f"&#{ord(char)};" for char in "<>&|"} | {char: f"\\{char}" for char in "\\`*_[]"}

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from minutebook.archive.rounds import RoundRow
+from minutebook.record.rounds import RoundRow
 
 _COLUMNS = RoundRow.__struct_fields__
 

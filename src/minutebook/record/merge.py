@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from minutebook.archive.blocks import Malformed
-from minutebook.archive.markdown import read_messages, write_round
-from minutebook.archive.media import MediaStore
+from minutebook.record.blocks import Malformed
+from minutebook.record.markdown import read_messages, write_round
+from minutebook.record.media import MediaStore
 from minutebook.model import Message, Round, StrayResult, ToolCall
 
 _Key = tuple[str | None, ...]

@@ -11,10 +11,10 @@ from typing import Protocol
 
 import msgspec
 
-from minutebook.archive.blocks import Malformed
-from minutebook.archive.header import Header, read_header
-from minutebook.archive.layout import Layout
-from minutebook.archive.store import write_atomically
+from minutebook.record.blocks import Malformed
+from minutebook.record.header import Header, read_header
+from minutebook.record.layout import Layout
+from minutebook.record.store import write_atomically
 
 VERSION = 1
 _HEAD = 4096
