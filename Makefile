@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# A worker for each core; tests that share a browser or a server stay on one (tests/conftest.py).
+PARALLEL := -n auto --dist loadgroup
 
 .PHONY: run test lint types unit browser slow resume bench bench-archive bench-engagements bench-search bench-viewer wheel clean
 
@@ -18,7 +20,7 @@ types: $(VENV)/.dev
 	$(BIN)/mypy
 
 unit: $(VENV)/.dev browser
-	$(BIN)/pytest
+	$(BIN)/pytest $(PARALLEL)
 
 # The browser tests need a Chromium: Debian's, where we may install it.
 browser:
@@ -74,7 +76,7 @@ bench-viewer: $(VENV)/.dev browser
 wheel: $(VENV)/.dev
 	rm -rf build/wheel && $(PYTHON) -m venv build/wheel
 	build/wheel/bin/pip -q install -c constraints.txt "$(CURDIR)[dev]"
-	cd build && wheel/bin/pytest -c ../pyproject.toml --rootdir .. ../tests
+	cd build && wheel/bin/pytest -c ../pyproject.toml --rootdir .. $(PARALLEL) ../tests
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) …"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from minutebook.examples import write_examples
 from minutebook.model import FormatReport, Session
 from minutebook.sources.base import Depth, read_session
 from minutebook.sources.claude_code.read import ClaudeReading
+from tests.may_skip import FOREIGN, WITHOUT_ROUNDS, may_skip
 
 PROJECT = Path(__file__).resolve().parent.parent
 CORPUS = Path(os.environ.get("MINUTEBOOK_CORPUS") or PROJECT / ".." / "shared" / "corpus").resolve()
@@ -29,8 +31,70 @@ _PERSONAL = (
     *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"),
     *("OPENAI_API_KEY", "OPENAI_BASE_URL"),
 )
+# Files whose tests share a server, a browser or an archive: one worker runs them all.
+_TOGETHER = (
+    "_browser.py",
+    "test_index.py",
+    "test_mcp.py",
+    "test_search_verbs.py",
+    "test_surgery.py",
+)
 Record = dict[str, Any]
 ReadRecords = Callable[..., tuple[Session, FormatReport]]
+
+
+# ------------------------------------------------------------ the suite itself
+
+
+def pytest_configure() -> None:
+    """Let the processes tests start be interrupted, even under ``nohup make test &``.
+
+    A shell starts background jobs with SIGINT ignored, and children inherit that. What is
+    handled here, in whichever way, is back at its default in every child.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Keep together what shares an expensive fixture (``--dist loadgroup``)."""
+    file = item.path.name
+    if file.endswith(_TOGETHER):
+        item.add_marker(pytest.mark.xdist_group(file))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Fail a test that skips without being on the list (`tests.may_skip`)."""
+    report = yield
+    if report.skipped and not hasattr(report, "wasxfail"):
+        _must_be_listed(report, item.path)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Likewise a file that skips as a whole."""
+    report = yield
+    if report.skipped:
+        _must_be_listed(report, collector.path)
+    return report
+
+
+def _must_be_listed(report: pytest.TestReport | pytest.CollectReport, path: Path) -> None:
+    told = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    reason = told.removeprefix("Skipped: ")
+    file = path.relative_to(PROJECT).as_posix() if path.is_relative_to(PROJECT) else str(path)
+    if not may_skip(file, reason):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, and not on the list in tests/may_skip.py: {file}: {reason}"
+
+
+# ------------------------------------------------------------ the corpus
 
 
 def corpus_files(pattern: str) -> list[Path]:
@@ -44,9 +108,27 @@ needs_corpus = pytest.mark.skipif(
 )
 
 
+def is_listed(path: Path, names: tuple[tuple[str, str], ...]) -> bool:
+    """Whether a file of the corpus is on a list of `tests.may_skip`."""
+    return path.relative_to(CORPUS).as_posix() in dict(names)
+
+
+def corpus_sessions(*patterns: str) -> list[Path]:
+    """Claude Code's sessions in the corpus that have a round to show; subagents' files aside."""
+    return [
+        path
+        for pattern in patterns
+        for path in corpus_files(pattern)
+        if not path.name.startswith("agent-") and not is_listed(path, FOREIGN + WITHOUT_ROUNDS)
+    ]
+
+
 def short(path: Path) -> str:
     """A test id for a file."""
     return "/".join(path.parts[-3:])[-70:] if isinstance(path, Path) else str(path)
+
+
+# ------------------------------------------------------------ fixtures
 
 
 @pytest.fixture(autouse=True)

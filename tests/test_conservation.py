@@ -29,13 +29,14 @@ from minutebook.model import (
     Unknown,
 )
 from minutebook.sources.claude_code.read import ClaudeReading
-from tests.conftest import corpus_files, needs_corpus, short
+from tests.conftest import CORPUS, corpus_files, is_listed, needs_corpus, short
+from tests.may_skip import FOREIGN
 
 SESSIONS = [
     path
     for pattern in ("claude/projects/**/*.jsonl", "cli-versions/**/*.jsonl", "fixtures/**/*.jsonl")
     for path in corpus_files(pattern)
-    if path.name != "history.jsonl"
+    if not is_listed(path, FOREIGN)
 ]
 
 pytestmark = needs_corpus
@@ -214,6 +215,24 @@ def conserved(records: list[dict[str, Any]], rounds: list[Round], homeless: int)
     assert kept == odd
 
 
+def is_foreign(path: Path) -> bool:
+    reading = ClaudeReading(path, nested=path.name.startswith("agent-"))
+    list(reading.rounds())
+    return reading.report.foreign is not None
+
+
+@pytest.mark.parametrize("name", [name for name, _ in FOREIGN], ids=lambda name: short(Path(name)))
+def test_what_is_passed_over_is_foreign(name: str) -> None:
+    """FMT-02: the files the tests below do not see hold no conversation of Claude Code."""
+    assert is_foreign(CORPUS / name)
+
+
+@pytest.mark.parametrize("path", SESSIONS, ids=short)
+def test_nothing_else_is_passed_over(path: Path) -> None:
+    """FMT-02: every other file is read; an empty one is a session without rounds."""
+    assert not is_foreign(path)
+
+
 @pytest.mark.parametrize("path", SESSIONS, ids=short)
 def test_every_block_is_in_the_model_once(path: Path) -> None:
     """FMT-09, FMT-12, FMT-15: nothing is lost, nothing is counted twice."""
@@ -221,8 +240,6 @@ def test_every_block_is_in_the_model_once(path: Path) -> None:
     nested = path.name.startswith("agent-")
     reading = ClaudeReading(path, nested=nested)
     rounds = list(reading.rounds())
-    if reading.report.foreign:
-        return
     homeless = reading.report.left_out["notice outside any round"]
     main = [r for r in records if nested or not r.get("isSidechain")]
     conserved(main, rounds, homeless)
@@ -239,8 +256,6 @@ def test_every_real_prompt_opens_a_round(path: Path) -> None:
         return
     reading = ClaudeReading(path)
     rounds = list(reading.rounds())
-    if reading.report.foreign:
-        return
     records = [r for r in raw_records(path) if not r.get("isSidechain")]
     expected = raw_prompts(records)
     found: Counter[str] = Counter()

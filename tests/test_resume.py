@@ -32,7 +32,7 @@ from minutebook.verbs.surgery import (
     only_engagement,
     split,
 )
-from tests.conftest import CORPUS, corpus_files, needs_corpus, short
+from tests.conftest import CORPUS, corpus_sessions, needs_corpus, short
 
 BIN = os.environ.get("CLAUDE_BIN", "")
 pytestmark = [
@@ -42,12 +42,8 @@ pytestmark = [
 ]
 
 SESSIONS = [
-    path
-    for path in [
-        *sorted(corpus_files("claude/projects/*/*.jsonl"), key=lambda p: p.stat().st_size)[8:34],
-        *corpus_files("cli-versions/*/projects/*/*.jsonl"),
-    ]
-    if not path.name.startswith("agent-") and path.stat().st_size
+    *sorted(corpus_sessions("claude/projects/*/*.jsonl"), key=lambda p: p.stat().st_size)[4:30],
+    *corpus_sessions("cli-versions/*/projects/*/*.jsonl"),
 ]
 
 
@@ -141,8 +137,7 @@ def test_the_real_cli_gets_the_whole_conversation(
     layout = Layout(tmp_path / "archive")
     (transcript,) = Library([source]).transcripts
     report = inscribe(layout, Roster(), [transcript], ended=True)
-    if report.sessions[0].outcome != "new":
-        pytest.skip(f"nothing to resume: {report.sessions[0].outcome}")
+    assert report.sessions[0].outcome == "new"
     home, cwd = home_of(tmp_path)
     (document,) = layout.documents()
     exported = export_claude(document, root=home / ".claude", cwd=str(cwd))
@@ -185,7 +180,9 @@ def assert_resumes(exported: Exported, home: Path, cwd: Path, tools: ModuleType)
 
 # -- surgery (OPS-17)
 
-OPERATED = sorted(corpus_files("claude/projects/*/*.jsonl"), key=lambda p: p.stat().st_size)[28:52]
+OPERATED = sorted(corpus_sessions("claude/projects/*/*.jsonl"), key=lambda p: p.stat().st_size)[
+    24:48
+]
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,7 @@ from tests.conftest import (
     Record,
     as_line,
     assistant,
-    corpus_files,
+    corpus_sessions,
     needs_corpus,
     short,
     tool_result,
@@ -331,12 +331,7 @@ def grow(layout: Layout, source: Path, target: Path) -> None:
 
 
 SMALL = sorted(
-    (
-        path
-        for pattern in ("claude/projects/*/*.jsonl", "cli-versions/*/projects/*/*.jsonl")
-        for path in corpus_files(pattern)
-        if not path.name.startswith("agent-") and path.stat().st_size
-    ),
+    corpus_sessions("claude/projects/*/*.jsonl", "cli-versions/*/projects/*/*.jsonl"),
     key=lambda path: path.read_bytes().count(b"\n"),
 )
 

@@ -13,14 +13,17 @@ from minutebook.examples import example_scripts
 from minutebook.model import Round, SessionInfo
 from minutebook.sources.claude_code import ClaudeCode
 from minutebook.sources.claude_code.read import ClaudeReading
-from tests.conftest import as_line, corpus_files, needs_corpus, short, user
+from tests.conftest import as_line, corpus_files, is_listed, needs_corpus, short, user
+from tests.may_skip import WITHOUT_ROUNDS
 
 SOURCE = ClaudeCode()
 SESSIONS = [
     path
     for pattern in ("claude/projects/*/*.jsonl", "cli-versions/*/projects/*/*.jsonl")
     for path in corpus_files(pattern)
-    if not path.name.startswith("agent-") and 0 < path.stat().st_size < 1_500_000
+    if not path.name.startswith("agent-")
+    and not is_listed(path, WITHOUT_ROUNDS)
+    and path.stat().st_size < 1_500_000
 ]
 
 
