@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from minutebook.errors import BadArgument
 
 
-@dataclass(frozen=True)
-class Settings:
-    roots: tuple[Path, ...] = ()
-    """Configuration folders, folders of transcripts or single files; empty: the source's own."""
-    archive: Path = Path()
-
-
-def settings(roots: Iterable[str | Path] = (), archive: str | Path | None = None) -> Settings:
-    """Settings from what was given, with ``MINUTEBOOK_ARCHIVE`` as the fallback for the archive."""
-    chosen = archive or os.environ.get("MINUTEBOOK_ARCHIVE")
-    return Settings(
-        tuple(expanded(root) for root in roots),
-        expanded(chosen) if chosen else user_data_folder() / "minutebook",
-    )
+def chosen_archive(archive: str | Path | None = None) -> tuple[Path, bool]:
+    """The archive's folder, and whether somebody named it (by flag or environment)."""
+    named = archive or os.environ.get("MINUTEBOOK_ARCHIVE")
+    return (expanded(named), True) if named else (user_data_folder() / "minutebook", False)
 
 
 def expanded(path: str | Path) -> Path:
@@ -37,9 +24,6 @@ def expanded(path: str | Path) -> Path:
 
 def user_data_folder() -> Path:
     """The platform's place for a user's data."""
-    home = Path.home()
-    if sys.platform == "darwin":
-        return home / "Library" / "Application Support"
-    if os.name == "nt":
-        return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
-    return Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share")
+    from platformdirs import user_data_path
+
+    return user_data_path()

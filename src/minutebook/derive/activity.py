@@ -12,8 +12,8 @@ from collections import Counter
 import msgspec
 
 from minutebook.derive.calls import command_of, path_of
-from minutebook.derive.messages import COMPACTION, INTERRUPTION, parse_command, spoken
-from minutebook.model import Notice, Round, Text, ToolCall
+from minutebook.derive.messages import COMPACTION, INTERRUPTION
+from minutebook.model import Message, Notice, Round, Text, ToolCall
 
 PROMPT_CHARS = 4_000
 ANSWER_CHARS = 6_000
@@ -21,16 +21,16 @@ ANSWER_CHARS = 6_000
 _COMMAND_CHARS = 600  # what follows is a script or a text, not the command
 _RESULT_CHARS = 50_000
 
-_EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit", "apply_patch"})
-_SHELLS = frozenset({"Bash", "PowerShell"})
-_TOOLS = (
-    ("edits", _EDITS),
-    ("shells", _SHELLS),
-    ("reads", frozenset({"Read", "Grep", "Glob", "LS", "NotebookRead"})),
-    ("lookups", frozenset({"WebSearch", "WebFetch"})),
-    ("agents", frozenset({"Task", "Agent", "Workflow"})),
-    ("plans", frozenset({"ExitPlanMode", "exit_plan_mode"})),
-)
+_KINDS: dict[str, str] = {
+    "edit": "edits",
+    "write": "edits",
+    "run": "shells",
+    "read": "reads",
+    "search": "reads",
+    "fetch": "lookups",
+    "delegate": "agents",
+}
+_PLANS = frozenset({"ExitPlanMode", "exit_plan_mode"})  # a plan handed over for approval
 _COMMANDS = (
     (
         "tests",
@@ -114,24 +114,23 @@ def activity(round: Round) -> Activity:
     pulls: dict[str, None] = {}
     for call in round.calls:
         counts.update(_kinds(call))
-        if call.name in _EDITS and (path := path_of(call)):
+        if call.kind in ("edit", "write") and (path := path_of(call)):
             files[path] = None
-        if call.name in _SHELLS:
+        if call.kind == "run":
             commits += _commits(call)
             pulls.update(dict.fromkeys(_pull_requests(call)))
     notices = {b.kind for m in round.messages for b in m.blocks if isinstance(b, Notice)}
     answers = [b.text for m in round.replies for b in m.blocks if isinstance(b, Text)]
     prompt = round.prompt
-    typed = prompt.text if prompt is not None else ""
-    command = parse_command(typed)
+    typed = prompt.said if prompt is not None else ""
     return Activity(
         number=round.number,
         started=round.started,
         ended=round.ended,
         cwd=round.cwd,
         branch=round.branch,
-        prompt=_shortened(spoken(typed), PROMPT_CHARS),
-        command=command.name if command is not None else None,
+        prompt=_shortened(typed, PROMPT_CHARS),
+        command=_command(prompt) if prompt is not None else None,
         answer=_shortened(next((a for a in reversed(answers) if a.strip()), ""), ANSWER_CHARS),
         queued=prompt is not None and prompt.queued,
         compacted=COMPACTION in notices,
@@ -143,12 +142,20 @@ def activity(round: Round) -> Activity:
     )
 
 
+def _command(prompt: Message) -> str | None:
+    """The slash command a prompt is, where the agent wrapped one."""
+    said = next((b.said for b in prompt.blocks if isinstance(b, Text) and b.said), None)
+    return said.split(maxsplit=1)[0] if said and said.startswith("/") else None
+
+
 def _kinds(call: ToolCall) -> list[str]:
     """The counters of an Activity that a call adds one to."""
-    kinds = [kind for kind, names in _TOOLS if call.name in names]
+    kinds = [_KINDS[call.kind]] if call.kind in _KINDS else []
+    if call.name in _PLANS:
+        kinds.append("plans")
     if call.result is not None and call.result.error:
         kinds.append("failures")
-    if call.name in _SHELLS:
+    if call.kind == "run":
         command = command_of(call)[:_COMMAND_CHARS]
         kinds += [kind for kind, pattern in _COMMANDS if pattern.search(command)]
     return kinds

@@ -26,7 +26,7 @@ def describe(call: ToolCall) -> str:
     if detail is None and isinstance(call.input, dict):
         detail = next((v for v in call.input.values() if isinstance(v, str) and v.strip()), "")
     line = next((line.strip() for line in (detail or "").splitlines() if line.strip()), "")
-    change = _line_change(call.input) if call.name in ("Edit", "MultiEdit", "Write") else ""
+    change = _line_change(call.input) if call.kind in ("edit", "write") else ""
     return f"{line}{change}"
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from minutebook.derive.identity import Identity
 from minutebook.model import SessionInfo
-from minutebook.model.engagement import SessionRecord
+from minutebook.model.engagement import RECORD_FORMAT, SessionRecord
 
 
 def bare_record(info: SessionInfo, identity: Identity) -> SessionRecord:
     """The record before anybody has taken minutes."""
     return SessionRecord(
+        format=RECORD_FORMAT,
         session_id=info.id,
         source=info.source,
         slug=info.slug,

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from minutebook.derive.messages import spoken
 from minutebook.model import Round, Text
 
 LIMIT = 100_000
@@ -25,23 +24,38 @@ class Skeleton:
     truncated: bool = False
 
 
-def skeleton(rounds: Iterable[Round]) -> Skeleton:
-    """The skeleton of some rounds, cut in the middle when it is too long."""
-    pieces: list[tuple[int, str]] = []
-    for round in rounds:
+class SkeletonBuilder:
+    """Gathers the words of rounds as they pass."""
+
+    def __init__(self) -> None:
+        self._pieces: list[tuple[int, str]] = []
+
+    def add(self, round: Round) -> None:
         for message in round.messages:
-            said = [spoken(block.text) for block in message.blocks if isinstance(block, Text)]
+            said = [block.spoken for block in message.blocks if isinstance(block, Text)]
             words = "\n\n".join(text for text in said if text.strip())
             if words:
-                pieces.append((round.number, f"[{round.number}] {message.role}: {words}\n\n"))
-    text = "".join(piece for _, piece in pieces)
-    if len(text) <= LIMIT:
-        return Skeleton(text, len(text))
-    dropped = len(text) - HEAD - TAIL
-    first, last = _rounds_between(pieces, HEAD, len(text) - TAIL)
-    which = f"round {first}" if first == last else f"rounds {first}-{last}"
-    marker = f"\n\n[... {dropped} characters left out here, from {which} ...]\n\n"
-    return Skeleton(text[:HEAD] + marker + text[-TAIL:], len(text), truncated=True)
+                self._pieces.append((round.number, f"[{round.number}] {message.role}: {words}\n\n"))
+
+    def skeleton(self) -> Skeleton:
+        """The skeleton of all of them, cut in the middle when it is too long."""
+        pieces = self._pieces
+        text = "".join(piece for _, piece in pieces)
+        if len(text) <= LIMIT:
+            return Skeleton(text, len(text))
+        dropped = len(text) - HEAD - TAIL
+        first, last = _rounds_between(pieces, HEAD, len(text) - TAIL)
+        which = f"round {first}" if first == last else f"rounds {first}-{last}"
+        marker = f"\n\n[... {dropped} characters left out here, from {which} ...]\n\n"
+        return Skeleton(text[:HEAD] + marker + text[-TAIL:], len(text), truncated=True)
+
+
+def skeleton(rounds: Iterable[Round]) -> Skeleton:
+    """The skeleton of some rounds, cut in the middle when it is too long."""
+    builder = SkeletonBuilder()
+    for round in rounds:
+        builder.add(round)
+    return builder.skeleton()
 
 
 def _rounds_between(pieces: list[tuple[int, str]], start: int, end: int) -> tuple[int, int]:

@@ -11,6 +11,11 @@ import math
 BYTES_A_TOKEN = 3.5
 
 
-def tokens(text: str) -> int:
-    """Estimated tokens of a text: its bytes in UTF-8, divided by 3.5 and rounded up."""
-    return math.ceil(len(text.encode("utf-8", "surrogatepass")) / BYTES_A_TOKEN)
+def tokens(*texts: str) -> int:
+    """Estimated tokens of some texts: their bytes in UTF-8, divided by 3.5 and rounded up."""
+    return math.ceil(sum(map(utf8_bytes, texts)) / BYTES_A_TOKEN)
+
+
+def utf8_bytes(text: str) -> int:
+    """The length of a text in UTF-8, whatever it holds."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from minutebook.derive.messages import spoken
 from minutebook.model import Round, SessionInfo, Text, Usage
 
 
@@ -59,7 +58,7 @@ def turn_pairs(info: SessionInfo, rounds: Iterable[Round]) -> Iterator[TurnPair]
         first = prompt or next(round.replies)
         yield TurnPair(
             id=f"{info.id}:{first.id or round.number}",
-            user_prompt=spoken(prompt.text) if prompt else "",
+            user_prompt=prompt.said if prompt else "",
             assistant_summary=answers[-1] if answers else "",
             assistant_full="\n\n".join(answers),
             metadata=TurnMetadata(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import msgspec
 
@@ -11,7 +11,7 @@ from minutebook.derive.activity import Activity, activity
 from minutebook.derive.identity import Identity
 from minutebook.derive.plain import clean
 from minutebook.derive.secrets import mask
-from minutebook.derive.skeleton import Skeleton, skeleton
+from minutebook.derive.skeleton import SkeletonBuilder
 from minutebook.model import Round, SessionInfo
 
 SYSTEM, META = "system", "meta"
@@ -35,20 +35,38 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
         return self.info.cwd or SYSTEM
 
 
-def material_of(info: SessionInfo, identity: Identity, rounds: Sequence[Round]) -> Material:
+class MaterialBuilder:
+    """Gathers what extractors need of rounds as they pass; nothing of a round is held."""
+
+    def __init__(self) -> None:
+        self._skeleton = SkeletonBuilder()
+        self._rounds: list[Activity] = []
+
+    def add(self, round: Round) -> None:
+        self._skeleton.add(round)
+        self._rounds.append(_masked(activity(round)))
+
+    def material(self, info: SessionInfo, identity: Identity) -> Material:
+        text = self._skeleton.skeleton()
+        told = mask(clean(text.text))  # nothing secret is sent to anybody
+        seen = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return Material(
+            info=info,
+            identity=identity,
+            rounds=tuple(self._rounds),
+            skeleton=told,
+            truncated=text.truncated,
+            chars=text.chars,
+            digest=f"{seen}-{len(self._rounds)}",
+        )
+
+
+def material_of(info: SessionInfo, identity: Identity, rounds: Iterable[Round]) -> Material:
     """Everything any extractor needs, from one reading of the rounds."""
-    text: Skeleton = skeleton(rounds)
-    told = mask(clean(text.text))  # nothing secret is sent to anybody
-    seen = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return Material(
-        info=info,
-        identity=identity,
-        rounds=tuple(_masked(activity(round)) for round in rounds),
-        skeleton=told,
-        truncated=text.truncated,
-        chars=text.chars,
-        digest=f"{seen}-{len(rounds)}",
-    )
+    builder = MaterialBuilder()
+    for round in rounds:
+        builder.add(round)
+    return builder.material(info, identity)
 
 
 def _masked(round: Activity) -> Activity:

@@ -21,7 +21,7 @@ _SLUG_WORDS = 6
 _SLUG_CHARS = 60
 
 
-def base_record(material: Material, origin: Origin, agent_id: str | None) -> SessionRecord:
+def base_record(material: Material, origin: Origin | None, agent_id: str | None) -> SessionRecord:
     """What is known of a session before anybody extracted anything (ING-03)."""
     return msgspec.structs.replace(
         bare_record(material.info, material.identity),

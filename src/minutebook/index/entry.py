@@ -121,7 +121,7 @@ def engagement_entries(record: SessionRecord) -> Iterator[Entry]:
             key=f"engagement:{engagement.id}",
             round=engagement.turn_range[0],
             at=seconds(engagement.started or record.started),
-            project=record.cwd or engagement.project,
+            project=engagement.project or record.cwd or "",
             branch=record.git_branch or "",
             model=record.model or "",
             asked=engagement.topic,

@@ -14,10 +14,17 @@ ToolKind = Literal["run", "read", "edit", "write", "search", "fetch", "delegate"
 """What a tool does, whatever its agent calls it (AGT-03); sources decide."""
 
 
-class Text(msgspec.Struct, frozen=True, tag="text"):
+class Text(msgspec.Struct, frozen=True, omit_defaults=True, tag="text"):
     """Words of the person (in a user message) or of the model (in an assistant one)."""
 
     text: str
+    said: str | None = None
+    """What the person typed, where the agent wrapped it."""
+
+    @property
+    def spoken(self) -> str:
+        """The words as they were typed."""
+        return self.text if self.said is None else self.said
 
 
 class Thinking(msgspec.Struct, frozen=True, omit_defaults=True, tag="thinking"):

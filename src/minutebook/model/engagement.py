@@ -26,6 +26,7 @@ METHODS: tuple[Method, ...] = get_args(Method)
 PHASES: tuple[Phase, ...] = get_args(Phase)
 
 MOST_DECISIONS = 3
+RECORD_FORMAT = 2
 
 
 class Engagement(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,12 +43,25 @@ class Engagement(msgspec.Struct, frozen=True, kw_only=True):
     key_decisions: tuple[str, ...] = ()
     outcome: str = ""
     turn_range: tuple[int, int]
+    """Its first and its last round."""
+    parts: tuple[tuple[int, int], ...] = ()
+    """Ranges of rounds it covers, where a person's tags left more than one."""
     started: str | None = None
     ended: str | None = None
     files: tuple[str, ...] = ()
     commits: tuple[str, ...] = ()
     """``1a2b3c4 subject``"""
     pull_requests: tuple[str, ...] = ()
+    tagged: bool = False
+    """Whether it exists only because a person tagged rounds with its id."""
+
+    @property
+    def ranges(self) -> tuple[tuple[int, int], ...]:
+        """The ranges of rounds it covers."""
+        return self.parts or (self.turn_range,)
+
+    def covers(self, round: int) -> bool:
+        return any(first <= round <= last for first, last in self.ranges)
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -61,6 +75,8 @@ class Origin(msgspec.Struct, frozen=True):
 class SessionRecord(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of one session: a line of ``engagements.jsonl`` (ING-20)."""
 
+    format: int = 1
+    """Version of the record's format; the first release wrote none."""
     session_id: str
     source: str = "claude-code"
     slug: str | None = None
@@ -84,6 +100,8 @@ class SessionRecord(msgspec.Struct, frozen=True, kw_only=True):
     session_summary: str = ""
     engagements: tuple[Engagement, ...] = ()
     ghost: bool = False
+    backlog: bool = False
+    """Whether it became due by an upgrade: a model sees it only when somebody asks for that."""
     truncated: bool = False
     """Whether the extractor saw a shortened skeleton (ING-08)."""
     extractor: str | None = None
@@ -103,10 +121,11 @@ class SessionRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Correction(msgspec.Struct, frozen=True):
-    """A field of an engagement as a person says it is (ING-33)."""
+    """A field of an engagement, or of a session, as a person says it is (ING-33)."""
 
     session_id: str
     engagement_id: str
+    """Empty where the session as a whole is meant."""
     turn_range: tuple[int, int]
     """Where the engagement was: it is found again by that, should its id be another one."""
     field: str

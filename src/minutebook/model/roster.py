@@ -30,6 +30,18 @@ class Roster:
             if (known.name, known.role) != (entry.name, entry.role):
                 self.ambiguous.add(entry.prefix)
 
+    def among(self, session_ids: Iterable[str]) -> Roster:
+        """This roster for these sessions: a prefix that fits two of them names neither (ID-06)."""
+        seen: dict[str, str] = {}
+        narrowed = Roster()
+        narrowed._by_prefix = self._by_prefix
+        narrowed.ambiguous = set(self.ambiguous)
+        for id in session_ids:
+            prefix = id[:PREFIX_LENGTH].lower()
+            if prefix in self._by_prefix and seen.setdefault(prefix, id) != id:
+                narrowed.ambiguous.add(prefix)
+        return narrowed
+
     def find(self, session_id: str) -> RosterEntry | None:
         prefix = session_id[:PREFIX_LENGTH].lower()
         return None if prefix in self.ambiguous else self._by_prefix.get(prefix)

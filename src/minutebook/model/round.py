@@ -114,6 +114,11 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
         """The message's own words, without tools, thinking and notices."""
         return "\n\n".join(block.text for block in self.blocks if isinstance(block, Text))
 
+    @property
+    def said(self) -> str:
+        """The same as it was typed, without what the agent wrapped around it."""
+        return "\n\n".join(block.spoken for block in self.blocks if isinstance(block, Text))
+
 
 class Round(msgspec.Struct, frozen=True, omit_defaults=True):
     """The only unit of address: ``<session>#<number>``."""
@@ -139,6 +144,18 @@ class Round(msgspec.Struct, frozen=True, omit_defaults=True):
         words or pictures of its own is a real one.
         """
         return next((m for m in self.messages if m.role == "user" and m.is_real), None)
+
+    @property
+    def asked(self) -> tuple[Block, ...]:
+        """The blocks of the prompt; none where replies stand alone."""
+        return self.prompt.blocks if self.prompt is not None else ()
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """All blocks, the prompt's first; a block's place in this row is its address (`#3.7`)."""
+        prompt = self.prompt
+        rest = (b for message in self.messages if message is not prompt for b in message.blocks)
+        return (*self.asked, *rest)
 
     @property
     def replies(self) -> Iterator[Message]:

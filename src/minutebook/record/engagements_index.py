@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from minutebook.record.indexes import harmless
 from minutebook.record.layout import Layout, file_name
@@ -12,9 +12,11 @@ from minutebook.model.engagement import Engagement, SessionRecord
 _UNDATED = "Undated"
 
 
-def engagements_index(layout: Layout, records: Iterable[SessionRecord]) -> str:
-    """The page, newest day first."""
-    present = {path.relative_to(layout.sessions).as_posix() for path in layout.documents()}
+def engagements_index(
+    layout: Layout, records: Iterable[SessionRecord], archived: Collection[str]
+) -> str:
+    """The page, newest day first; sessions that are `archived` have a document to link to."""
+    present = set(archived)
     days: dict[str, list[SessionRecord]] = {}
     for record in sorted(records, key=lambda r: (r.started or "", r.session_id), reverse=True):
         days.setdefault(_day(record.started), []).append(record)
@@ -46,7 +48,7 @@ def _session(present: set[str], record: SessionRecord) -> list[str]:
         record.git_branch,
         _plural(record.rounds, "round"),
         record.model,
-        f"`claude --resume {record.session_id}`" if record.source == "claude-code" else None,
+        f"`minutebook show {record.session_id[:8]}`",
     ]
     told = [fact if fact.startswith("`") else harmless(fact) for fact in facts if fact]
     lines = [f"### {_link(present, record, harmless(name))}", "", " · ".join(told), ""]
@@ -75,7 +77,7 @@ def _engagement(present: set[str], record: SessionRecord, engagement: Engagement
 
 def _link(present: set[str], record: SessionRecord, text: str) -> str:
     """A link to the inscription; plain text where there is none."""
-    if f"{record.agent_id}/{file_name(record.session_id)}.md" not in present:
+    if record.session_id not in present:
         return text
     return f"[{text}]({record.agent_id}/{_file(record)}.md)"
 

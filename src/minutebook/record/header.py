@@ -8,8 +8,12 @@ from typing import Any
 
 import msgspec
 
-from minutebook.record.blocks import Malformed
+from minutebook.derive.identity import Identity
+from minutebook.record.facts import SessionFacts
 from minutebook.record.notation import encode
+from minutebook.record.patches import Malformed
+
+NOTHING_SAID = "(nothing said)"
 
 _FRONTMATTER = re.compile(
     r"---\n(.*?)\n---\n\n# ([^\n]*)\n\n([^\n]*)\n(?:<!-- placeholder ([0-9a-f]+) -->\n)?", re.DOTALL
@@ -32,6 +36,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     ended: str | None = None
     messages: int = 0
     source: str | None = None
+    program: str | None = None
+    """The agent that held the conversation."""
     cwd: str | None = None
     branch: str | None = None
     version: str | None = None
@@ -42,6 +48,33 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     """Fields a person added to the frontmatter: kept."""
     edited: bool = False
     """Whether a person wrote the summary: then it survives every later append (INS-10)."""
+
+
+def header_of(
+    facts: SessionFacts, identity: Identity, agent_id: str, summary: str | None, *, edited: bool
+) -> Header:
+    """The header of a document; without a `summary` it is the first prompt."""
+    info, written = facts.info, facts.written
+    return Header(
+        session_id=info.id,
+        agent_id=agent_id,
+        role=identity.role,
+        name=identity.name,
+        name_source=identity.source,
+        title=info.title,
+        model=written.model,
+        started=written.started,
+        ended=written.ended,
+        messages=written.messages,
+        source=info.origin or facts.source,
+        program=info.source,
+        cwd=info.cwd,
+        branch=info.branch,
+        version=info.versions[0] if info.versions else None,
+        summary=summary_line(summary or written.opening) or NOTHING_SAID,
+        extra=facts.extra,
+        edited=edited,
+    )
 
 
 _FIELDS = tuple(

@@ -19,12 +19,12 @@ _SAFE = str.maketrans(
 def write_indexes(layout: Layout, entries: Iterable[Entry]) -> None:
     """``sessions/index.md`` and one ``index.md`` an agent."""
     agents: dict[str, list[Entry]] = {}
-    for entry in sorted(entries, key=lambda e: (e.started or "", e.session_id)):
+    for entry in sorted(entries, key=lambda e: (e.written.started or "", e.session_id)):
         agents.setdefault(entry.agent_id, []).append(entry)
     lines = ["# Sessions", "", "| agent | sessions | from | to |", "|---|---:|---|---|"]
     for agent_id, sessions in sorted(agents.items()):
         days = [
-            day for entry in sessions for day in (_day(entry.started), _day(entry.ended)) if day
+            day for entry in sessions for day in (_day(entry.written.started), _day(entry.written.ended)) if day
         ]
         link = f"[{display_name(agent_id)}]({agent_id}/index.md)"
         span = f"{min(days)} | {max(days)}" if days else " | "
@@ -43,10 +43,10 @@ def _agent_index(agent_id: str, sessions: list[Entry]) -> str:
     ]
     for entry in sessions:
         name = file_name(entry.session_id).replace("%", "%25")
-        link = f"[{harmless(entry.title or '(untitled)')}]({name}.md)"
+        link = f"[{harmless(entry.info.title or '(untitled)')}]({name}.md)"
         rounds = f"[{entry.rounds}]({name}/index.md)"
         lines.append(
-            f"| {_day(entry.started)} | {link} | {harmless(entry.summary)} | {rounds} "
+            f"| {_day(entry.written.started)} | {link} | {harmless(entry.summary)} | {rounds} "
             f"| {harmless(entry.session_id)} |"
         )
     return "\n".join(lines) + "\n"

@@ -6,9 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from minutebook.record.media import FOLDER as MEDIA_FOLDER
-
-DEFAULT_AGENT = "claude"
+_ROUND_NAME = re.compile(r"[a-z]?(\d{3,9})\.json")
 
 
 class Layout:
@@ -17,6 +15,10 @@ class Layout:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.sessions = root / "sessions"
+        self.format = root / "archive.json"
+        self.settings = root / "config.json"
+        self.roster = root / "agent-roster.jsonl"
+        self.before_upgrade = root / "before-upgrade"
         self.lock = root / ".lock"
         self.index = self.sessions / "index.md"
         self.database = self.sessions / "sessions.db"
@@ -48,23 +50,28 @@ class Layout:
     def folder(self, agent_id: str, session_id: str) -> Path:
         return self.agent(agent_id) / file_name(session_id)
 
-    def documents(self) -> list[Path]:
-        """All inscriptions there are."""
+    def present(self) -> dict[str, str]:
+        """Sessions there are, by the name of their files: the agent each is filed under.
+
+        A session is there as long as its folder or its document is.
+        """
+        found: dict[str, str] = {}
+        for agent in self._agents():
+            for name in os.listdir(self.sessions / agent):  # noqa: PTH208 - names are enough
+                if name.startswith(".") or name == "index.md" or ".set-aside-" in name:
+                    continue
+                if name.endswith(".md"):
+                    found.setdefault(name.removesuffix(".md"), agent)
+                elif name not in found and (self.sessions / agent / name).is_dir():
+                    found[name] = agent
+        return found
+
+    def _agents(self) -> list[str]:
         try:
-            agents = [entry.path for entry in os.scandir(self.sessions) if entry.is_dir()]
+            with os.scandir(self.sessions) as entries:
+                return sorted(e.name for e in entries if e.is_dir() and not _is_ours(e.name))
         except OSError:
             return []
-        return sorted(
-            Path(agent, name)
-            for agent in agents
-            for name in os.listdir(agent)  # noqa: PTH208 - names are enough, and many
-            if name.endswith(".md") and name != "index.md" and not name.startswith(".")
-        )
-
-    def find(self, session_id: str) -> Path | None:
-        """The document of a session, under whichever agent it was inscribed."""
-        name = f"{file_name(session_id)}.md"
-        return next((path for path in self.documents() if path.name == name), None)
 
     def relative(self, path: Path) -> str:
         """A path as databases and indexes write it: from the sessions folder."""
@@ -76,18 +83,45 @@ class SessionFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.facts = path / "session.json"
         self.rounds = path / "rounds"
-        self.media = path / MEDIA_FOLDER
+        self.media = path / "media"
         self.subagents = path / "subagents"
         self.database = path / "session.db"
         self.index = path / "index.md"
         self.checkpoint = path / "checkpoint.json"
 
+    @property
+    def document(self) -> Path:
+        """The document the folder belongs to."""
+        return self.path.with_name(f"{self.path.name}.md")
+
     def round(self, number: int) -> Path:
         return self.rounds / round_name(number)
 
-    def subagent(self, agent_id: str) -> Path:
-        return self.subagents / f"{file_name(agent_id)}.md"
+    def numbers(self) -> list[int]:
+        """The rounds that have a file, in order."""
+        try:
+            names = os.listdir(self.rounds)  # noqa: PTH208 - names are enough
+        except OSError:
+            return []
+        return sorted(int(match[1]) for name in names if (match := _ROUND_NAME.fullmatch(name)))
+
+    def subagent(self, agent_id: str) -> SubagentFolder:
+        return SubagentFolder(self.subagents / file_name(agent_id), self.media)
+
+
+class SubagentFolder(SessionFolder):
+    """The same for a subagent; its pictures are among those of its session."""
+
+    def __init__(self, path: Path, media: Path) -> None:
+        super().__init__(path)
+        self.media = media
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a folder among the agents' is not an agent's."""
+    return name.startswith(".") or name == "search"
 
 
 def round_name(number: int) -> str:
@@ -108,7 +142,7 @@ def file_name(id: str) -> str:
     return f"_{encoded[:200]}"
 
 
-def agent_id_of(role: str | None) -> str:
-    """The role as a slug, else ``claude`` (INS-02); never a way out of the folder."""
+def agent_id_of(role: str | None, program: str) -> str:
+    """The role as a slug, else the program's own name (INS-02); never a way out of the folder."""
     slug = re.sub(r"[^a-z0-9]+", "-", (role or "").lower()).strip("-")[:60]
-    return slug or DEFAULT_AGENT
+    return slug if slug and not _is_ours(slug) else program

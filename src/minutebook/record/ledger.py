@@ -1,6 +1,7 @@
 """The ledger: what is inscribed from which source, so that what did not change is not read.
 
-Disposable: without it, the next run reads everything once and finds the same documents.
+It also holds what lists show of each session, so that a list is one file to read. Disposable:
+what it misses is read from the sessions' own folders.
 """
 
 from __future__ import annotations
@@ -11,26 +12,25 @@ from typing import Protocol
 
 import msgspec
 
-from minutebook.record.blocks import Malformed
-from minutebook.record.header import Header, read_header
-from minutebook.record.layout import Layout
+from minutebook.model import SessionInfo
+from minutebook.record.documents import peek
+from minutebook.record.facts import SessionFacts, Written, read_facts
+from minutebook.record.header import summary_line
+from minutebook.record.layout import Layout, SessionFolder, file_name
+from minutebook.record.recover import FIRST_RELEASE, format_of, recovered_facts
 from minutebook.record.store import write_atomically
 
-VERSION = 1
+VERSION = 2
 _HEAD = 4096
 
 
 class Entry(msgspec.Struct, omit_defaults=True):
     """One inscription, and its source as it was when it was last read."""
 
-    session_id: str
     agent_id: str
-    title: str | None = None
+    info: SessionInfo
     summary: str = ""
-    started: str | None = None
-    ended: str | None = None
-    messages: int = 0
-    rounds: int = 0
+    written: Written = msgspec.field(default_factory=Written)
     waiting: int = 0
     """Rounds held back because they were still growing."""
     source: str | None = None
@@ -40,19 +40,20 @@ class Entry(msgspec.Struct, omit_defaults=True):
     """Fingerprint of the source's first bytes: a rewritten file has another."""
     beside: str = ""
     """Sizes and times of the subagents' files, which grow on their own."""
+    first_release: bool = False
+    """Whether its folder is still in the first release's format."""
+
+    @property
+    def session_id(self) -> str:
+        return self.info.id
+
+    @property
+    def rounds(self) -> int:
+        return self.written.rounds
 
     @classmethod
-    def of(cls, header: Header) -> Entry:
-        return cls(
-            session_id=header.session_id,
-            agent_id=header.agent_id,
-            title=header.title,
-            summary=header.summary,
-            started=header.started,
-            ended=header.ended,
-            messages=header.messages,
-            source=header.source,
-        )
+    def of(cls, agent_id: str, facts: SessionFacts, summary: str) -> Entry:
+        return cls(agent_id, facts.info, summary, facts.written, source=facts.source)
 
 
 class _Source(Protocol):
@@ -69,50 +70,64 @@ class Ledger(msgspec.Struct):
     sessions: dict[str, Entry] = msgspec.field(default_factory=dict)
     unusable: dict[str, tuple[int, float]] = msgspec.field(default_factory=dict)
     """Sources that turned out to be no transcripts, with size and time when they were read."""
+    damaged: dict[str, str] = msgspec.field(default_factory=dict)
+    """Files of the archive that could not be read → why; found anew at each load."""
 
     def is_unusable(self, source: _Source) -> bool:
         return self.unusable.get(str(source.path)) == (source.size, source.mtime)
 
 
 def load_ledger(layout: Layout) -> Ledger:
-    """Entries by session id, of all documents there are; those it misses are read."""
-    ledger = Ledger()
+    """Entries by session id, of all sessions there are; those it misses are read."""
+    ledger, damaged = Ledger(), dict[str, str]()
     try:
         ledger = msgspec.json.decode(layout.ledger.read_bytes(), type=Ledger)
         if ledger.version != VERSION:
             ledger = Ledger()
-    except (OSError, msgspec.DecodeError):
-        pass  # not there yet, or not ours: it is made again
-    known = ledger.sessions
-    present = set(layout.documents())
+    except FileNotFoundError:
+        pass  # not there yet
+    except (OSError, msgspec.DecodeError, RecursionError) as error:
+        damaged[str(layout.ledger)] = f"{error}; it is made again at the next run that writes"
+    present = layout.present()
     found = {
         session_id: entry
-        for session_id, entry in known.items()
-        if layout.document(entry.agent_id, session_id) in present
+        for session_id, entry in ledger.sessions.items()
+        if present.get(file_name(session_id)) == entry.agent_id
     }
-    covered = {layout.document(entry.agent_id, id) for id, entry in found.items()}
-    for path in present - covered:
-        header = peek(path)
-        if header is not None:
-            found[header.session_id] = Entry.of(header)
-    return Ledger(VERSION, found, ledger.unusable)
+    covered = {file_name(session_id) for session_id in found}
+    for name in present.keys() - covered:
+        entry = _read_entry(SessionFolder(layout.agent(present[name]) / name), damaged)
+        if entry is not None:
+            found[entry.session_id] = entry
+    return Ledger(VERSION, found, ledger.unusable, damaged)
+
+
+def _read_entry(folder: SessionFolder, damaged: dict[str, str]) -> Entry | None:
+    """The entry of a session the ledger does not know."""
+    header = peek(folder.document)
+    try:
+        facts: SessionFacts | None = read_facts(folder)
+    except FileNotFoundError:
+        facts = recovered_facts(folder)
+    except (OSError, ValueError) as error:
+        damaged[str(folder.facts)] = str(error)
+        facts = recovered_facts(folder)
+    if facts is None:
+        return None
+    entry = Entry.of(
+        folder.path.parent.name,
+        facts,
+        header.summary if header is not None else summary_line(facts.written.opening),
+    )
+    entry.first_release = format_of(folder) == FIRST_RELEASE
+    return entry
 
 
 def save_ledger(layout: Layout, ledger: Ledger) -> None:
     ordered = Ledger(
         VERSION, dict(sorted(ledger.sessions.items())), dict(sorted(ledger.unusable.items()))
     )
-    write_atomically(layout.ledger, msgspec.json.format(msgspec.json.encode(ordered), indent=1))
-
-
-def peek(document: Path) -> Header | None:
-    """The header of a document, without reading all of it; None where it is no inscription."""
-    try:
-        with document.open("rb") as file:
-            start = file.read(1 << 16).decode("utf-8", "ignore")
-        return read_header(start)[0]
-    except (OSError, Malformed):
-        return None
+    write_atomically(layout.ledger, msgspec.json.encode(ordered) + b"\n")
 
 
 def fingerprint(path: Path, size: int) -> str:

@@ -14,9 +14,8 @@ from typing import Any
 import msgspec
 
 from minutebook.record.blocks import Malformed, read_blocks, write_blocks
-from minutebook.record.media import MediaStore
 from minutebook.record.notation import HEADING, carrier, parse_carrier
-from minutebook.model import Message, Role, Round, Usage
+from minutebook.model import Billing, Compaction, Message, Reply, Role, Round, Usage
 
 UNDATED = "undated"
 _STAMP = re.compile(r"[0-9][0-9A-Za-z:.+\-]*")
@@ -31,6 +30,9 @@ class RoundFacts(msgspec.Struct):
     branch: str | None = None
     duration_ms: int | None = None
     tool_count: int = 0
+    clock: str = ""
+    progress: tuple[Reply, ...] = ()
+    compactions: tuple[Compaction, ...] = ()
 
     def round(self, messages: list[Message]) -> Round:
         return Round(
@@ -40,6 +42,9 @@ class RoundFacts(msgspec.Struct):
             self.branch,
             self.duration_ms,
             self.tool_count,
+            self.clock,
+            self.progress,
+            self.compactions,
         )
 
 
@@ -54,23 +59,31 @@ class _MessageFacts(msgspec.Struct):
     usage: Usage | None = None
     stop: str | None = None
     queued: bool = False
+    billing: Billing | None = None
 
 
-def write_round(round: Round, media: MediaStore) -> str:
-    """A round's messages, each with its separator in front."""
+def write_round(round: Round, folder: str) -> str:
+    """A round's messages, each with its separator in front.
+
+    `folder` is the way from the document to the session's folder.
+    """
     first = {name: getattr(round, name) for name in RoundFacts.__struct_fields__}
     return "".join(
-        write_message(message, media, first if index == 0 else None)
+        write_message(message, folder, first if index == 0 else None)
         for index, message in enumerate(round.messages)
     )
 
 
-def write_message(message: Message, media: MediaStore, first: dict[str, Any] | None) -> str:
+def write_message(message: Message, folder: str, first: dict[str, Any] | None) -> str:
     """A separator, a heading, an invisible line with ids and counts, and the blocks."""
     carried: dict[str, Any] = {}
     if first is not None:
-        carried["round"] = {name: value for name, value in first.items() if value is not None}
-    for name in ("id", "reply_id", "model", "usage", "stop", "queued"):
+        carried["round"] = {
+            name: msgspec.to_builtins(value)
+            for name, value in first.items()
+            if value is not None and value not in ("", ())
+        }
+    for name in ("id", "reply_id", "model", "usage", "stop", "queued", "billing"):
         value = getattr(message, name)
         if value not in (None, False):
             carried[name] = msgspec.to_builtins(value)
@@ -80,57 +93,53 @@ def write_message(message: Message, media: MediaStore, first: dict[str, Any] | N
             carried["at"] = at  # text that would break the heading
         at = UNDATED
     lines = [f"### {at} · {message.role}", "", carrier("message", carried), ""]
-    lines += write_blocks(message.blocks, media)
+    lines += write_blocks(message.blocks, folder)
     return "\n" + SEPARATOR + "\n".join(lines)
 
 
-def read_rounds(body: str, media: MediaStore) -> Iterator[Round]:
-    """The rounds of a document's body."""
+def read_rounds(messages: Iterable[list[str]]) -> Iterator[Round]:
+    """The rounds of a document, from the lines of its messages."""
     pending: RoundFacts | None = None
-    messages: list[Message] = []
-    for message, first in read_messages(body, media):
+    known: list[Message] = []
+    for lines in messages:
+        message, first = read_message(lines)
         if first is not None:
             if pending is not None:
-                yield pending.round(messages)
-            pending, messages = first, []
-        messages.append(message)
+                yield pending.round(known)
+            pending, known = first, []
+        known.append(message)
     if pending is not None:
-        yield pending.round(messages)
-    elif messages:
+        yield pending.round(known)
+    elif known:
         raise Malformed("the first message belongs to no round")
 
 
-def read_messages(body: str, media: MediaStore) -> Iterator[tuple[Message, RoundFacts | None]]:
-    """Messages in order; with the first of each round, what is carried of the round."""
-    for lines in split_messages(body):
-        yield _read_message(lines, media)
+def split_messages(lines: Iterable[str]) -> Iterator[list[str]]:
+    """The lines of each message, from its heading on; only one message is held at a time."""
+    message: list[str] = []
+    begun = False
+    for line in lines:
+        if line.startswith("### ") and message[-2:] == ["---", ""] and HEADING.fullmatch(line):
+            if begun:
+                yield message[:-2]
+            message, begun = [line], True
+            continue
+        message.append(line)
+        if not begun:
+            message = message[-2:]
+    if begun:
+        yield message
 
 
-def split_messages(body: str) -> Iterator[list[str]]:
-    """The lines of each message, from its heading on."""
-    lines = body.split("\n")
-    starts = [
-        at + 2
-        for at, line in enumerate(lines)
-        if line == "---"
-        and at + 2 < len(lines)
-        and not lines[at + 1]
-        and HEADING.fullmatch(lines[at + 2])
-    ]
-    # Each message ends with a blank line; between that and the next heading is the separator.
-    ends = [start - 2 for start in starts[1:]] + [len(lines)]
-    for start, end in zip(starts, ends, strict=False):
-        yield lines[start:end]
-
-
-def _read_message(lines: list[str], media: MediaStore) -> tuple[Message, RoundFacts | None]:
+def read_message(lines: list[str]) -> tuple[Message, RoundFacts | None]:
+    """A message; with the first of each round, what is carried of the round."""
     heading = HEADING.fullmatch(lines[0])
     found = parse_carrier(lines[2]) if len(lines) > 2 else None
     if heading is None or found is None or found[0] != "message":
-        raise Malformed(f"the message under '{lines[0]}' has lost its invisible line")
+        raise Malformed(f"the metadata comment under '{lines[0]}' is missing or damaged")
     try:
         facts = msgspec.convert(found[1], _MessageFacts)
-        blocks = read_blocks(lines[4:], media)
+        blocks = read_blocks(lines[4:])
     except Malformed:
         raise
     except (IndexError, KeyError, TypeError, ValueError) as error:
@@ -146,10 +155,6 @@ def _read_message(lines: list[str], media: MediaStore) -> tuple[Message, RoundFa
         facts.usage,
         facts.stop,
         facts.queued,
+        facts.billing,
     )
     return message, facts.round
-
-
-def write_body(rounds: Iterable[Round], media: MediaStore) -> str:
-    """All rounds."""
-    return "".join(write_round(round, media) for round in rounds)

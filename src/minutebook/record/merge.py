@@ -1,107 +1,186 @@
-"""What a source has that its inscription has not (OPS-04, RND-06)."""
+"""What a source has that its rounds have not (OPS-04, RND-06), in bounded memory.
+
+Used where a source does not simply continue what is written: a round went on after it was
+closed, or the transcript was rewritten. Only keys of messages are held; the source is read
+twice, and written messages are read again where they must be compared.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+
 import msgspec
 
-from minutebook.record.blocks import Malformed
-from minutebook.record.markdown import read_messages, write_round
-from minutebook.record.media import MediaStore
-from minutebook.model import Message, Round, StrayResult, ToolCall
+from minutebook.derive.clock import Moment, beyond, read_clock, write_clock
+from minutebook.model import Loose, Message, Reply, Round, StrayResult, ToolCall, Usage
 
 _Key = tuple[str | None, ...]
 _GAIN = "later-"  # begins the id of what a written message got afterwards
 
 
-class Merged(msgspec.Struct, frozen=True):
-    added: list[Round]
-    text: str
-    """What goes behind the document's body."""
-    published: int
-    """Rounds the document had before."""
-    late: int = 0
-    changed: int = 0
-    gone: int = 0
-    """Messages of the document that the source does not have any more."""
-    strange: bool = False
-    """Whether the source does not simply continue the document."""
+class Merge:
+    """Compares written rounds with those of a source; `added` gives what is new.
 
+    `written` reads the written rounds, `source` those of the source; each may be called
+    more than once.
+    """
 
-def merge(body: str, pieces: list[str], rounds: list[Round], media: MediaStore) -> Merged:
-    """Compare a document's body with the rounds of its source (`pieces`: each one written)."""
-    length = 0
-    for index, piece in enumerate([*pieces, ""]):
-        if length == len(body):
-            if body == "".join(pieces[:index]):
-                return Merged(rounds[index:], "".join(pieces[index:]), index)
-            break
-        length += len(piece)
-    return _by_message(body, rounds, media)
+    def __init__(
+        self,
+        written: Callable[[], Iterable[Round]],
+        source: Callable[[], Iterable[Round]],
+        round: Callable[[int], Round],
+        loose: Loose,
+    ) -> None:
+        self._source, self._round = source, round
+        self.late = self.changed = self.gone = 0
+        self.loose = loose
+        """What of the source belongs to no round, once `added` was iterated."""
+        self._known: dict[_Key, int] = {}
+        self._settled: set[_Key] = set()
+        self._last = ""
+        self._queued: dict[str, _Key] = {}
+        self._moments: Counter[Moment] = Counter(read_clock(loose.clock))
+        self._replies = {reply.id: reply.usage.total for reply in loose.replies}
+        self._grown: list[Reply] = []
+        self.published = 0
+        self.place = 0
+        """Number of the source's round that the round just added is of."""
+        for known in written():
+            self.published = max(self.published, known.number)
+            self._learn(known)
 
-
-def _by_message(body: str, rounds: list[Round], media: MediaStore) -> Merged:
-    """The slow way: the document was edited, or the source rewritten, or a round went on
-    after it was closed. New messages are those the document does not hold, if they are
-    not older than its last; they open rounds of their own."""
-    try:
-        known = list(read_messages(body, media))
-    except (Malformed, KeyError, OSError) as error:
-        raise Malformed(f"the document cannot be read any more: {error}") from None
-    by_key = {_key(message): message for message, _ in known}
-    ordered = [message for round in rounds for message in round.messages]
-    here = {_key(message) for message in ordered}
-    queued = {
-        message.text.strip(): key
-        for key, message in by_key.items()
-        if message.queued and key not in here
-    }
-    # Times go astray in transcripts; what stands behind everything known is new all the same.
-    # A prompt from the queue says nothing here: where it stands depends on when it was read.
-    settled = {key for key, message in by_key.items() if not message.queued}
-    last = max((m.at for key, m in by_key.items() if m.at and key in settled), default="")
-    final = max((n for n, m in enumerate(ordered) if _key(m) in settled), default=-1)
-    number = published = sum(first is not None for _, first in known)
-    added: list[Round] = []
-    late = changed = position = 0
-    for round in rounds:
-        fresh: list[Message] = []
+    def _learn(self, round: Round) -> None:
+        self._moments.update(read_clock(round.clock))
+        for reply in round.progress:
+            self._replies[reply.id] = max(self._replies.get(reply.id, 0), reply.usage.total)
         for message in round.messages:
-            position += 1
-            if _key(message) in by_key:
-                news = _news(message, by_key)
-                changed += news is None
-                fresh += news or ()
-            elif message.role == "user" and message.text.strip() in queued:
-                here.add(queued.pop(message.text.strip()))  # it was typed ahead, and is written
-            elif position <= final and message.at is not None and message.at < last:
-                late += 1
+            key = _key(message)
+            self._known[key] = round.number
+            if message.queued:
+                self._queued[message.text.strip()] = key
             else:
-                fresh.append(message)
-        if fresh:
-            number += 1
-            added.append(Round(number, tuple(fresh), round.cwd, round.branch, None, _calls(fresh)))
-    text = "".join(write_round(round, media) for round in added)
-    gone = len({key for key in by_key if not str(key[0]).startswith(_GAIN)} - here)
-    return Merged(added, text, published, late, changed, gone, strange=True)
+                # A prompt from the queue says nothing of the order: where it stands depends
+                # on when it was read.
+                self._settled.add(key)
+                self._last = max(self._last, message.at or "")
 
+    def added(self) -> Iterator[Round]:
+        """Rounds of what the source has more, numbered on from the last."""
+        here, final = self._look()
+        queued = {text: key for text, key in self._queued.items() if key not in here}
+        number, position = self.published, -1
+        moments: list[Moment] = []
+        replies: list[Reply] = []
+        for round in self._source():
+            self.place = round.number
+            fresh: list[Message] = []
+            for message in round.messages:
+                position += 1
+                text = message.text.strip() if message.role == "user" else ""
+                if _key(message) in self._known:
+                    news = self._news(message)
+                    self.changed += news is None
+                    fresh += news or ()
+                elif text and text in queued:
+                    here.add(queued.pop(text))  # it was typed ahead, and is written
+                elif message.at is not None and message.at < self._last:
+                    # Times go astray in transcripts: what stands behind everything known is
+                    # added all the same, and reported wherever it stands.
+                    self.late += 1
+                    if position > final:
+                        fresh.append(message)
+                else:
+                    fresh.append(message)
+            clock = beyond(round.clock, self._moments)
+            news_beside = tuple(r for r in round.progress if self._is_new(r))
+            if fresh:
+                number += 1
+                yield Round(
+                    number,
+                    tuple(fresh),
+                    round.cwd,
+                    round.branch,
+                    None,
+                    _calls(fresh),
+                    clock,
+                    news_beside,
+                )
+            else:
+                moments += read_clock(clock)
+                replies += news_beside
+        self.gone = len({key for key in self._known if not str(key[0]).startswith(_GAIN)} - here)
+        self.loose = joined(self.loose, moments, [*replies, *self._grown])
 
-def _news(message: Message, by_key: dict[_Key, Message]) -> list[Message] | None:
-    """What is not written yet of a message; None where what is written is not a part of it."""
-    before = by_key.get(_key(message))
-    if before is None:
-        return [message]
-    if before == message:
-        return []
-    gained = _gained(before, message)
-    if gained is None:
-        return None
-    news: list[Message] = []
-    for part in gained:
-        rest = _news(part, by_key)
-        if rest is None:
+    def with_more(self, loose: Loose) -> Loose:
+        """What belongs to no round, with what the source itself has of that kind."""
+        fresh = beyond(loose.clock, Counter(self._moments))
+        return joined(self.loose, read_clock(fresh), filter(self._is_new, loose.replies))
+
+    def _look(self) -> tuple[set[_Key], int]:
+        """Keys of the source's messages, and the place of the last one that is written."""
+        here: set[_Key] = set()
+        final, position = -1, -1
+        for round in self._source():
+            for message in round.messages:
+                position += 1
+                key = _key(message)
+                here.add(key)
+                if key in self._settled:
+                    final = position
+        return here, final
+
+    def _is_new(self, reply: Reply) -> bool:
+        return reply.usage.total > self._replies.get(reply.id, -1)
+
+    def _news(self, message: Message) -> list[Message] | None:
+        """What is not written yet of a message; None where what is written is not a part of it."""
+        number = self._known.get(_key(message))
+        if number is None:
+            return [message]
+        before = next(m for m in self._round(number).messages if _key(m) == _key(message))
+        if before == message:
+            return []
+        if message.reply_id and _total(message) > _total(before):
+            self._grown.append(accounting(message))  # it was still streaming when it was written
+        gained = _gained(before, message)
+        if gained is None:
             return None
-        news += rest
-    return news
+        news: list[Message] = []
+        for part in gained:
+            rest = self._news(part)
+            if rest is None:
+                return None
+            news += rest
+        return news
+
+
+def joined(loose: Loose, moments: Iterable[Moment], replies: Iterable[Reply]) -> Loose:
+    """What belongs to no round, with more of it."""
+    by_id = {reply.id: reply for reply in loose.replies}
+    for reply in replies:
+        known = by_id.get(reply.id)
+        if known is None or reply.usage.total > known.usage.total:
+            by_id[reply.id] = reply
+    return Loose(write_clock([*read_clock(loose.clock), *moments]), tuple(by_id.values()))
+
+
+def accounting(message: Message) -> Reply:
+    """A reply by its accounting alone."""
+    whole = message.billing.usage if message.billing is not None else None
+    return Reply(
+        message.reply_id or f"line:{message.id}",
+        (message.billing.at if message.billing is not None else None) or message.at,
+        message.model,
+        whole or message.usage or Usage(),
+        message.stop,
+        message.billing,
+    )
+
+
+def _total(message: Message) -> int:
+    return accounting(message).usage.total
 
 
 def _gained(before: Message, now: Message) -> list[Message] | None:

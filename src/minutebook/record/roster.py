@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from minutebook.model import Roster, RosterEntry
+from minutebook.record.layout import Layout
 
-FILE_NAME = "agent-roster.jsonl"
 # The founding documents do not fix the key, so the usual ones are all accepted.
 _KEYS = ("session", "session_id", "session_prefix", "id", "prefix")
 
 
-def load_roster(archive: Path) -> Roster:
+def load_roster(layout: Layout) -> Roster:
     """The archive's roster; empty where there is none."""
     try:
-        raw = (archive / FILE_NAME).read_bytes()
+        raw = layout.roster.read_bytes()
     except OSError:
         return Roster()
     return Roster(_entries(raw))

@@ -20,8 +20,14 @@ _PARTIAL = ".partial-"
 
 
 def make_folder(path: Path) -> None:
-    """A folder, and those above it, that only the owner can enter (NFR-01)."""
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    """A folder, and those above it that are missing, that only the owner can enter (NFR-01)."""
+    missing = []
+    while not path.is_dir():
+        missing.append(path)
+        path = path.parent
+    for folder in reversed(missing):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        folder.chmod(0o700)  # the umask may have taken something off, or left it on
 
 
 def write_new(path: Path, content: bytes) -> None:
@@ -94,10 +100,7 @@ def _clear(path: Path, partial: Path) -> None:
     if covered:
         _remove(path)
         return
-    number = 1
-    while (aside := path.with_name(f"{path.name}.set-aside-{number}")).exists():
-        number += 1
-    path.rename(aside)
+    set_aside(path)
 
 
 def sweep(folder: Path, *patterns: str) -> None:
@@ -113,6 +116,24 @@ def sweep(folder: Path, *patterns: str) -> None:
 def partial_name(path: Path) -> Path:
     """Where something is written before it gets its name."""
     return path.with_name(f"{_PARTIAL}{os.getpid()}-{path.name}")
+
+
+def set_aside(path: Path) -> Path:
+    """Move something out of the way, to a name nothing has."""
+    number = 1
+    while (aside := path.with_name(f"{path.name}.set-aside-{number}")).exists():
+        number += 1
+    return path.rename(aside)
+
+
+@contextmanager
+def private() -> Iterator[None]:
+    """Files that libraries of others make in here are for the owner's eyes only (NFR-01)."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 @contextmanager

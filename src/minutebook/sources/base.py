@@ -45,6 +45,9 @@ class Reading(Protocol):
     closed: int
     """How many rounds, from the first, can no longer grow; known once all were iterated."""
 
+    at_end: bool
+    """Whether the file has been read to its end: rounds given out before can no longer grow."""
+
     checkpoint: bytes | None
     """What a later reading of the grown file can go on from; None where it cannot."""
 

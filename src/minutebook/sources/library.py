@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -76,6 +76,28 @@ class Library:
     def reports(self, jobs: int | None = None) -> Iterator[tuple[Transcript, FormatReport]]:
         """The format report of each transcript and its subagents, from a full read."""
         return fan_out(format_report, self.transcripts, jobs)
+
+
+def chosen_copies(
+    transcripts: Iterable[Transcript], preferred: Mapping[str, str]
+) -> dict[str, Transcript]:
+    """One file for each session: of several copies the preferred one, else the largest."""
+    chosen: dict[str, Transcript] = {}
+    for transcript in transcripts:
+        id = transcript.session_id
+        rival = chosen.get(id)
+        if (
+            rival is None
+            or str(transcript.path) == preferred.get(id)
+            or (str(rival.path) != preferred.get(id) and transcript.size > rival.size)
+        ):
+            chosen[id] = transcript
+    return chosen
+
+
+def open_file(path: Path) -> Transcript:
+    """The transcript at a path a person named."""
+    return Library([path]).transcripts[0]
 
 
 def open_transcript(transcript: Transcript, depth: Depth = "full") -> Reading:

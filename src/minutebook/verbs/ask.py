@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
@@ -24,7 +24,7 @@ _TROUBLES_IN_A_ROW = 3
 """A service that fails so often in a row is down: asking on would only take time."""
 _LOOK_UP = 0.1  # seconds between looks at whether somebody pressed Ctrl-C
 
-Take = Callable[[Material, Extraction | Failed], None]
+Answer = tuple[Material, Extraction | Failed]
 INTERRUPTED = "interrupted"
 
 
@@ -74,15 +74,10 @@ def interruptible(asked: Asked) -> Iterator[None]:
 
 
 def ask_all(
-    extractor: Extractor,
-    pending: Sequence[Material],
-    take: Take,
-    asked: Asked,
-    concurrency: int,
-    progress: Callable[[Asked], None] | None,
-) -> None:
-    """One call a session. A first Ctrl-C lets what is under way finish; a second one does not
-    wait for it."""
+    extractor: Extractor, pending: Sequence[Material], asked: Asked, concurrency: int
+) -> Iterator[Answer]:
+    """One call a session; answers as they come. A first Ctrl-C lets what is under way finish;
+    a second one does not wait for it."""
     waiting = list(reversed(pending))
     landed: queue.SimpleQueue[tuple[Material, Extraction | Exception]] = queue.SimpleQueue()
     flying = 0
@@ -98,9 +93,10 @@ def ask_all(
             except queue.Empty:
                 continue
             flying -= 1
-            _land(material, result, take, asked)
-            if progress is not None:
-                progress(asked)
+            answer = _landed(result, asked)
+            if answer is not None:
+                yield material, answer
+                asked.count(answer)
 
 
 def _launch(
@@ -119,14 +115,13 @@ def _launch(
     threading.Thread(target=fly, daemon=True).start()
 
 
-def _land(material: Material, result: Extraction | Exception, take: Take, asked: Asked) -> None:
+def _landed(result: Extraction | Exception, asked: Asked) -> Extraction | Failed | None:
     if isinstance(result, Refused | OverBudget):
         asked.spent += result.spent
         asked.stop(str(result))
-        return
+        return None
     if isinstance(result, Exception) and not isinstance(result, Failed):
         # One session's surprise must not cost the others their answers. Its words stay out
         # of the record: nobody has looked through them for a key.
-        result = Failed(f"something unexpected: {type(result).__name__}")
-    take(material, result)
-    asked.count(result)
+        return Failed(f"something unexpected: {type(result).__name__}")
+    return result

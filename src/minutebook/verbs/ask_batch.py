@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -14,7 +14,7 @@ from minutebook.extract.anthropic import AnthropicExtractor
 from minutebook.extract.batches import PendingBatch, results, send, wait_for
 from minutebook.extract.extractor import Extractor, NoAnswer
 from minutebook.extract.material import Material
-from minutebook.verbs.ask import Asked, Take, interruptible
+from minutebook.verbs.ask import Answer, Asked, interruptible
 
 
 class _Interrupted(Exception):
@@ -22,13 +22,8 @@ class _Interrupted(Exception):
 
 
 def ask_batch(
-    layout: Layout,
-    extractor: Extractor,
-    pending: Sequence[Material],
-    take: Take,
-    asked: Asked,
-    progress: Callable[[Asked], None] | None,
-) -> None:
+    layout: Layout, extractor: Extractor, pending: Sequence[Material], asked: Asked
+) -> Iterator[Answer]:
     """All sessions in one batch; a batch that was sent by an earlier run is picked up first."""
     if not isinstance(extractor, AnthropicExtractor):
         raise BadArgument("Only the anthropic extractor has batches: leave --batch out.")
@@ -40,8 +35,6 @@ def ask_batch(
             if asked.interrupts:
                 raise _Interrupted
             time.sleep(min(left, 0.1))
-        if progress is not None:
-            progress(asked)
 
     try:
         with interruptible(asked):
@@ -54,7 +47,7 @@ def ask_batch(
                     write_atomically(layout.batch, msgspec.json.encode(batch))
                     wait_for(extractor, batch, pause)
                 for session_id, result in results(extractor, batch, waiting):
-                    take(waiting.pop(session_id), result)
+                    yield waiting.pop(session_id), result
                     asked.count(result)
                 layout.batch.unlink(missing_ok=True)
                 unanswered = [id for id in batch.digests if id in waiting]

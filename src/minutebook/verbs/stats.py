@@ -8,13 +8,12 @@ from functools import lru_cache
 
 import msgspec
 
-from minutebook.record.engagements import read_records
-from minutebook.record.layout import Layout
+from minutebook.archive.archive import Archive
+from minutebook.archive.finding import matching, search
 from minutebook.derive.times import instant
 from minutebook.index.query import Query
 from minutebook.model.engagement import Engagement, SessionRecord
-from minutebook.sources.library import Library
-from minutebook.verbs.search import matching, search
+from minutebook.model.session import project_of
 
 _MOST = 100_000
 
@@ -31,15 +30,15 @@ class Stats(msgspec.Struct, frozen=True):
     """By date, oldest first; days without any are not among them."""
 
 
-def stats(layout: Layout, library: Library, query: Query) -> Stats:
+def stats(archive: Archive, query: Query) -> Stats:
     """What there is, of what passes the filters and has the words of a query."""
     wanted: set[tuple[str, str]] | None = None
     if not query.is_empty:
-        answer = search(layout, library, query, where="engagements", mode="lexical", limit=_MOST)
+        answer = search(archive, query, where="engagements", mode="lexical", limit=_MOST)
         wanted = {(hit.session_id, hit.engagement.id) for hit in answer.hits if hit.engagement}
     return tally(
         (record, engagement)
-        for record, engagement in matching(read_records(layout), query.filters)
+        for record, engagement in matching(archive.records(), query.filters)
         if wanted is None or (record.session_id, engagement.id) in wanted
     )
 
@@ -56,7 +55,7 @@ def tally(pairs: Iterable[tuple[SessionRecord, Engagement]]) -> Stats:
         total += 1
         decisions += len(engagement.key_decisions)
         counts["methods"][engagement.method] += 1
-        counts["projects"][record.project or engagement.project] += 1
+        counts["projects"][project_of(engagement.project or record.cwd or "")] += 1
         counts["agents"][record.agent_name or "(no name)"] += 1
         counts["phases"][engagement.phase] += 1
         counts["days"][_day(engagement.started or record.started)] += 1

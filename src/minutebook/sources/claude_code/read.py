@@ -80,6 +80,7 @@ class ClaudeReading:
         self._first_prompt = ""
         self._rounds = 0
         self.closed = 0
+        self.at_end = False
         self.checkpoint: bytes | None = None
         if resume is not None:
             self._take_up(resume)
@@ -113,6 +114,7 @@ class ClaudeReading:
             if done:
                 yield from self._drain(done)
         self.closed = self._rounds
+        self.at_end = True
         self._keep()
         self._end()
         # The tables hold bound methods: without them, nothing here refers back to itself,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from minutebook.record.layout import Layout
-from minutebook.record.store import make_folder, write_atomically, writing
+from minutebook.record.store import make_folder, private, write_atomically, writing
 from minutebook.errors import BadArgument, Locked
 from minutebook.index.database import index_text, open_search
 from minutebook.index.engine import Engine
@@ -107,10 +106,11 @@ class Meaning:
         """Embed a little of what is missing, and leave the rest to the background."""
         most = AT_ONCE.get(self._choice.kind, _AT_ONCE_OTHERS)
         try:
-            with writing(self._layout.embed_lock, "semantic embed"):
+            with writing(self._layout.embed_lock, "semantic embed"), private():
                 waiting = engine.embed_missing(self.embedder(), most)
-        except Locked:
-            return engine.count_missing(self.embedder())  # somebody is at it
+        except (Locked, OSError):
+            # Somebody is at it, or the archive can only be read: what has vectors is compared.
+            return engine.count_missing(self.embedder())
         if waiting:
             _embed_in_background(self._layout)
         return waiting
@@ -120,9 +120,13 @@ def embed(layout: Layout, progress: Callable[[int], None] | None = None) -> int:
     """Embed everything that is missing, and complete ``entries_fts``; how many entries it was."""
     engine = Engine(layout.search_database, layout.search)
     embedder = load(chosen(layout))
-    with writing(layout.search_lock, "semantic embed"), open_search(layout.search_database) as text:
+    with (
+        writing(layout.search_lock, "semantic embed"),
+        private(),
+        open_search(layout.search_database) as text,
+    ):
         index_text(text)
-    with writing(layout.embed_lock, "semantic embed"):
+    with writing(layout.embed_lock, "semantic embed"), private():
         before = engine.count_missing(embedder)
         engine.embed_missing(embedder, progress=progress)
         return before
@@ -135,12 +139,17 @@ def state(layout: Layout) -> State:
 
 
 def _embed_in_background(layout: Layout) -> None:
-    """A process of its own, which nobody waits for."""
+    """A worker process, which nobody waits for."""
+    work = f"from minutebook.archive.semantic import embed_at; embed_at({str(layout.root)!r})"
     subprocess.Popen(
-        [sys.executable, "-m", "minutebook", "semantic", "embed", "--archive", str(layout.root)],
+        [sys.executable, "-c", work],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
-        env={**os.environ},
     )
+
+
+def embed_at(root: str) -> None:
+    """What the worker does."""
+    embed(Layout(Path(root)))

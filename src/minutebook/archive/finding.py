@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from minutebook.record.engagements import read_records
-from minutebook.record.layout import Layout
+from minutebook.archive.archive import Archive
+from minutebook.archive.masking import Hide, hidden
+from minutebook.archive.refreshing import Refreshed, refresh
 from minutebook.errors import BadArgument, Locked, NotFound
 from minutebook.index import database as db
 from minutebook.index.engine import DEPTH, Engine, Mode, Ranked, Scope
@@ -18,8 +19,6 @@ from minutebook.index.lexical import Side
 from minutebook.index.query import Filters, Query
 from minutebook.index.snippet import Snippet, snippet
 from minutebook.model.engagement import Engagement, SessionRecord
-from minutebook.sources.library import Library
-from minutebook.verbs.refresh import Refreshed, refresh
 
 if TYPE_CHECKING:
     from minutebook.index.embedders import Embedder
@@ -66,8 +65,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def search(
-    layout: Layout,
-    library: Library,
+    archive: Archive,
     query: Query,
     *,
     where: In = "all",
@@ -77,23 +75,23 @@ def search(
     fresh: bool = True,
     embedder: Callable[[], Embedder] | None = None,
     ready: Callable[[Engine], int] | None = None,
-    records: dict[str, SessionRecord] | None = None,
 ) -> Answer:
     """Answer a query; the index is brought up to date first, which is cheap.
 
-    `ready` embeds what is missing, and says how much still is. `records` are given by
-    somebody who has read them already.
+    `ready` embeds what is missing, and says how much still is.
     """
-    refreshed, busy = _fresh(layout, library) if fresh else (None, False)
-    records = read_records(layout) if records is None else records
-    present = {transcript.session_id for transcript in library.transcripts}
+    layout = archive.layout
+    refreshed, busy = _fresh(archive) if fresh else (None, False)
+    records = archive.minutes.records()
+    present = _present(archive)
     if query.is_empty:
         if where == "turns":
             raise BadArgument("Say what to look for, or leave out --in turns.")
         if query.filters.tools is not None:
             raise BadArgument("--has-tools is about turns: say what to look for.")
         hits, ghosts = _listed(records, query.filters, present)
-        return _answer(layout, hits[:limit], query, mode, refreshed, busy=busy, ghosts=ghosts)
+        shown = [hidden(hit, archive.hide) for hit in hits[:limit]]
+        return _answer(layout, shown, query, mode, refreshed, busy=busy, ghosts=ghosts)
     engine = Engine(layout.search_database, layout.search)
     waiting = ready(engine) if ready is not None and mode != "lexical" else 0
     scope = _scope(records, query.filters, where)
@@ -106,26 +104,45 @@ def search(
     whole = {item.row for item in ranked if item.whole}
     entries = {item.row: item.entry for item in ranked}
     hits = _ordered(found, where, query, whole)[:limit]
-    shown = [_told(layout, hit, entries[hit.row], query, side) for hit in hits]
+    shown = [_told(archive, hit, entries[hit.row], query, side) for hit in hits]
     return _answer(layout, shown, query, mode, refreshed, busy=busy, waiting=waiting)
 
 
-def _fresh(layout: Layout, library: Library) -> tuple[Refreshed | None, bool]:
-    """Bring the index up to date; where somebody else is at it, it is used as it is."""
+def _present(archive: Archive) -> set[str]:
+    """Sessions whose transcripts are still there."""
+    return {transcript.session_id for transcript in archive.library.transcripts}
+
+
+def _fresh(archive: Archive) -> tuple[Refreshed | None, bool]:
+    """Bring the index up to date; where that cannot be, it is used as it is.
+
+    Somebody else may be at it, or the archive may be a copy that can only be read.
+    """
     try:
-        return refresh(layout, library), False
-    except Locked:
-        if not layout.search_database.exists():
+        return refresh(archive), False
+    except (Locked, OSError):
+        if not archive.layout.search_database.exists():
             raise
         return None, True
 
 
-def _told(layout: Layout, hit: Hit, entry: Entry, query: Query, side: Side) -> Hit:
-    """A hit with why it was found; one whose transcript is gone is read in its inscription."""
-    shown, where = snippet(entry, query, side)
-    document = None if hit.resumable else layout.find(hit.session_id)
+def _told(archive: Archive, hit: Hit, entry: Entry, query: Query, side: Side) -> Hit:
+    """A hit with why it was found, and where to read it; without secrets.
+
+    They are hidden before the line is cut: half a secret would be taken for a word.
+    """
+    shown, where = snippet(_hidden_entry(entry, archive.hide), query, side)
+    found = archive.ledger().sessions.get(hit.session_id)
+    document = archive.layout.document(found.agent_id, hit.session_id) if found else None
+    told = msgspec.structs.replace(
+        hit, snippet=Snippet(""), side=where, document=str(document) if document else None
+    )
+    return msgspec.structs.replace(hidden(told, archive.hide), snippet=shown)
+
+
+def _hidden_entry(entry: Entry, by: Hide) -> Entry:
     return msgspec.structs.replace(
-        hit, snippet=shown, side=where, document=str(document) if document else None
+        entry, asked=by(entry.asked), answered=by(entry.answered), rest=by(entry.rest)
     )
 
 
@@ -181,7 +198,7 @@ def matching(
             if filters.before is not None and at >= filters.before:
                 continue
             if filters.project and not _within(
-                filters.project, engagement.project, record.cwd, record.project
+                filters.project, engagement.project or record.cwd
             ):
                 continue
             yield record, engagement
@@ -265,8 +282,6 @@ def _hit(
         or (filters.phase and engagement.phase != filters.phase)
     ):
         return None
-    if record is not None and record.ghost and not filters.ghosts:
-        return None
     at = engagement.started if entry.kind == "engagement" and engagement else None
     return Hit(
         kind="engagement" if entry.kind == "engagement" else "turn",
@@ -275,7 +290,7 @@ def _hit(
         at=at or _iso(entry.at),
         name=(record.agent_name or record.title) if record else None,
         agent=record.agent_name if record else None,
-        project=entry.project or None,
+        project=(engagement.project if engagement else None) or entry.project or None,
         branch=entry.branch or None,
         model=entry.model or None,
         engagement=engagement,
@@ -290,8 +305,7 @@ def _engagement_of(entry: Entry, record: SessionRecord | None) -> Engagement | N
         return None
     id = entry.key.removeprefix("engagement:") if entry.kind == "engagement" else None
     for engagement in record.engagements:
-        first, last = engagement.turn_range
-        if engagement.id == id or (id is None and first <= entry.round <= last):
+        if engagement.id == id or (id is None and engagement.covers(entry.round)):
             return engagement
     return None
 
@@ -334,7 +348,7 @@ def _engagement_hit(record: SessionRecord, engagement: Engagement, present: set[
         at=engagement.started or record.started,
         name=record.agent_name or record.title,
         agent=record.agent_name,
-        project=record.cwd or engagement.project,
+        project=engagement.project or record.cwd,
         branch=record.git_branch,
         model=record.model,
         engagement=engagement,
@@ -358,8 +372,7 @@ def _ghost_hit(record: SessionRecord) -> Hit:
 
 
 def similar(
-    layout: Layout,
-    library: Library,
+    archive: Archive,
     session_id: str,
     round: int,
     embedder: Callable[[], Embedder],
@@ -368,31 +381,25 @@ def similar(
     ready: Callable[[Engine], int] | None = None,
 ) -> list[Hit]:
     """Turns of other sessions that are about the same as one."""
-    _fresh(layout, library)
-    engine = Engine(layout.search_database, layout.search)
+    _fresh(archive)
+    engine = Engine(archive.layout.search_database, archive.layout.search)
     if ready is not None:
         ready(engine)
     entry = engine.entry(session_id, round)
     if entry is None:
         raise NotFound(f"Session {session_id[:8]} has no round {round} with words in it.")
-    records = read_records(layout)
-    present = {transcript.session_id for transcript in library.transcripts}
+    records, present = archive.minutes.records(), _present(archive)
     found: dict[str, Hit] = {}
     for item in engine.like(entry, embedder):
         if item.entry.session_id != session_id and item.entry.kind == "turn":
             hit = _hit(item, records, Query(), present)
             if hit is not None and hit.session_id not in found and len(found) < limit:
-                found[hit.session_id] = _told(layout, hit, item.entry, Query(), "both")
+                found[hit.session_id] = _told(archive, hit, item.entry, Query(), "both")
     return list(found.values())
 
 
-def _iso(at: int) -> str | None:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at)) if at else None
-
-
 def relevant_rounds(
-    layout: Layout,
-    library: Library,
+    archive: Archive,
     query: Query,
     sessions: Sequence[str],
     *,
@@ -401,11 +408,15 @@ def relevant_rounds(
     most: int = 200,
 ) -> list[tuple[str, int]]:
     """Rounds that are about a query, best first: of some sessions, or of all."""
-    _fresh(layout, library)
-    engine = Engine(layout.search_database, layout.search)
+    _fresh(archive)
+    engine = Engine(archive.layout.search_database, archive.layout.search)
     if ready is not None:
         ready(engine)
     scope = Scope(("turn",), tuple(sorted(sessions)) if sessions else None)
     mode: Mode = "hybrid" if embedder is not None else "lexical"
     ranked = engine.search(query, mode=mode, scope=scope, embedder=embedder, depth=most)
     return [(item.entry.session_id, item.entry.round) for item in ranked[:most]]
+
+
+def _iso(at: int) -> str | None:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at)) if at else None

@@ -1,0 +1,5 @@
+"""The archive: the one object that everything above it stands on."""
+
+from minutebook.archive.archive import Archive, open_archive
+
+__all__ = ["Archive", "open_archive"]

@@ -1,0 +1,441 @@
+"""`Archive`: one object for names, numbers, counts, coverage and masks.
+
+>>> from minutebook import open_archive
+>>> with open_archive() as archive:
+...     for session in archive.sessions().sessions:
+...         print(session.name, session.info.rounds)
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+
+import msgspec
+
+from minutebook.archive import sessions as listing
+from minutebook.archive.formats import format_problem
+from minutebook.archive.masking import Hide, hidden, hide, reveal
+from minutebook.archive.minutes import Minutes, card, version_of
+from minutebook.archive.names import by_id, by_name, existing_file, nearest, parse_address, shortest
+from minutebook.archive.session import OpenSession
+from minutebook.archive.sessions import SessionList, SessionSummary
+from minutebook.archive.settings import Settings, read_settings
+from minutebook.config import chosen_archive, expanded
+from minutebook.derive.activity import Activity, activity
+from minutebook.errors import BadArgument, Conflict, NotFound
+from minutebook.model import Roster
+from minutebook.model.engagement import SessionRecord
+from minutebook.record.layout import Layout, SessionFolder
+from minutebook.record.ledger import Entry, Ledger, load_ledger
+from minutebook.record.roster import load_roster
+from minutebook.sources.base import Transcript, Trouble
+from minutebook.sources.library import Library, Overview, chosen_copies, open_file
+
+_OPEN = 3  # sessions kept open
+
+
+def open_archive(
+    path: str | Path | None = None,
+    roots: Iterable[str | Path] = (),
+    *,
+    create: bool = False,
+    secrets: bool = False,
+) -> Archive:
+    """The archive at a place, with the transcripts that flow into it.
+
+    Without a path it is the one the environment names, or the platform's own. One that was
+    named must be there, unless it may be created. With `secrets`, nothing is masked.
+    """
+    root, named = chosen_archive(path)
+    if root.exists() and not root.is_dir():
+        raise NotFound(f"{root} is a file, not an archive.")
+    if named and not create and not root.is_dir():
+        raise NotFound(
+            f"There is no archive at {root}. `minutebook ingest --archive {root}` makes one."
+        )
+    places = tuple(expanded(place) for place in roots)
+    return Archive(root, places, hide=reveal if secrets else hide)
+
+
+class Archive:
+    """What is archived, and what is still only in transcripts.
+
+    Cheap to open, safe to share between threads. What it hands out is named, numbered, merged
+    with what a person said, and masked, unless it was opened with secrets.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        places: tuple[Path, ...] = (),
+        *,
+        hide: Hide = hide,
+        patience: float | None = None,
+        lenient: bool = False,
+    ) -> None:
+        self.layout = Layout(root)
+        self.places = places
+        self.hide = hide
+        self._patience = patience
+        """Seconds a look at the transcripts' folders holds; None: as long as the archive."""
+        self._lenient = lenient
+        self._lock = threading.RLock()
+        self._library: tuple[float, Library] | None = None
+        self._ledger: tuple[object, Ledger] | None = None
+        self._roster: tuple[object, Roster] | None = None
+        self._overviews: dict[tuple[str, int, float], Overview] = {}
+        self._named: dict[str, Transcript] = {}
+        self._by_session: tuple[object, dict[str, Transcript]] | None = None
+        self._open: OrderedDict[str, tuple[object, OpenSession]] = OrderedDict()
+        self._masked: tuple[object, dict[str, SessionRecord]] | None = None
+        self._all: tuple[object, dict[str, SessionSummary], list[Trouble]] | None = None
+        self.minutes = Minutes(
+            self.layout, self._entries, lambda: self.roster, lambda: self.settings, self._activities
+        )
+        problem = format_problem(self.layout)
+        if problem is not None and problem.newer:
+            raise Conflict(str(problem))
+        self._format_problem = problem
+
+    def __enter__(self) -> Archive:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Nothing is held open; it reads well in a `with`."""
+
+    @property
+    def root(self) -> Path:
+        return self.layout.root
+
+    @property
+    def exists(self) -> bool:
+        """Whether anything was ever archived here."""
+        return self.layout.sessions.is_dir()
+
+    @property
+    def is_first_release(self) -> bool:
+        """Whether some of it is in the first release's format: the next run that writes
+        upgrades it."""
+        return any(entry.first_release for entry in self._entries().values())
+
+    # -- what there is
+
+    @property
+    def settings(self) -> Settings:
+        return read_settings(self.layout)[0]
+
+    @property
+    def library(self) -> Library:
+        """The transcripts there are."""
+        with self._lock:
+            now = time.monotonic()
+            known = self._library
+            stale = known is not None and self._patience is not None
+            if known is None or (stale and now - known[0] > (self._patience or 0)):
+                library = Library(self.places, lenient=self._lenient)
+                _ = library.transcripts  # found now, not while somebody waits for more
+                self._library = known = (now, library)
+            return known[1]
+
+    def look_again(self) -> None:
+        """Something changed among the transcripts: find them anew when they are needed."""
+        with self._lock:
+            self._library = None
+            self._all = None
+
+    def ledger(self) -> Ledger:
+        """What is archived from which source."""
+        with self._lock:
+            version = version_of(self.layout.ledger)
+            if self._ledger is None or self._ledger[0] != version:
+                self._ledger = (version, load_ledger(self.layout))
+            return self._ledger[1]
+
+    def _entries(self) -> dict[str, Entry]:
+        return self.ledger().sessions
+
+    @property
+    def roster(self) -> Roster:
+        with self._lock:
+            version = (version_of(self.layout.roster), version_of(self.layout.ledger))
+            if self._roster is None or self._roster[0] != version:
+                roster = load_roster(self.layout)
+                ids = {t.session_id for t in self.library.transcripts} | set(self._entries())
+                self._roster = (version, roster.among(ids))
+            return self._roster[1]
+
+    def ids(self) -> set[str]:
+        """Every session there is, in whatever form."""
+        found = {transcript.session_id for transcript in self.library.transcripts}
+        return found | self._named.keys() | self._entries().keys() | self.minutes.stored().keys()
+
+    def transcript(self, session_id: str) -> Transcript | None:
+        """The transcript of a session; of several copies the archived one, else the largest."""
+        if session_id in self._named:
+            return self._named[session_id]
+        return self._transcripts().get(session_id)
+
+    def _transcripts(self) -> dict[str, Transcript]:
+        with self._lock:
+            version = (id(self.library), id(self.ledger()))
+            if self._by_session is None or self._by_session[0] != version:
+                chosen = self.chosen_transcripts(self.library.transcripts)
+                self._by_session = (version, chosen)
+            return self._by_session[1]
+
+    def chosen_transcripts(self, transcripts: Iterable[Transcript]) -> dict[str, Transcript]:
+        """One file for each session: of several copies the archived one, else the largest."""
+        archived = {id: entry.source for id, entry in self._entries().items() if entry.source}
+        return chosen_copies(transcripts, archived)
+
+    # -- lists
+
+    def sessions(
+        self,
+        *,
+        project: str | None = None,
+        since: datetime | None = None,
+        ghosts: bool = False,
+    ) -> SessionList:
+        """Sessions, newest activity first; ghosts only when asked for."""
+        every, unusable = self._everything()
+        found = listing.chosen(every, unusable, project=project, since=since, ghosts=ghosts)
+        shown = [hidden(session, self.hide) for session in found.sessions]
+        return msgspec.structs.replace(found, sessions=shown)
+
+    def summary(self, session_id: str) -> SessionSummary:
+        """One session as lists show it."""
+        every, _ = self._everything()
+        if session_id not in every:
+            raise NotFound(f"There is no session {session_id[:8]} here (any more).")
+        return hidden(every[session_id], self.hide)
+
+    def _everything(self) -> tuple[dict[str, SessionSummary], list[Trouble]]:
+        with self._lock:
+            version = (id(self.library), self.minutes.version, tuple(self._named))
+            if self._all is None or self._all[0] != version:
+                sessions, unusable = self._summaries()
+                self._all = (version, sessions, unusable)
+            return self._all[1], self._all[2]
+
+    def _summaries(self) -> tuple[dict[str, SessionSummary], list[Trouble]]:
+        ledger, roster, settings = self.ledger(), self.roster, self.settings
+        labelled = {id for id, record in self.minutes.stored().items() if record.engagements}
+        unusable = list(self.library.troubles)
+        found: list[SessionSummary] = []
+        unread: list[Transcript] = []
+        transcripts = {**self._transcripts(), **self._named}
+        for id, entry in ledger.sessions.items():
+            transcript = transcripts.pop(id, None)
+            if transcript is not None and has_grown(entry, transcript):
+                unread.append(transcript)
+            else:
+                found.append(
+                    listing.of_entry(entry, transcript, roster, settings, id in labelled)
+                )
+        unread += transcripts.values()
+        for transcript, overview in self._skimmed(unread):
+            id = transcript.session_id
+            entry = ledger.sessions.get(id)
+            if overview.info is None:
+                problem = overview.problem or "cannot be read"
+                unusable.append(Trouble(transcript.path, problem))
+                if entry is not None:
+                    found.append(listing.of_entry(entry, None, roster, settings, id in labelled))
+                continue
+            info = overview.info
+            if entry is not None:
+                rounds = self.open(id).count
+                if info.rounds < entry.rounds:  # the transcript has lost something
+                    info = entry.info
+                info = msgspec.structs.replace(info, rounds=rounds)
+            found.append(
+                listing.of_transcript(info, transcript, entry, roster, settings, id in labelled)
+            )
+        return {session.id: session for session in listing.linked(found)}, unusable
+
+    def _skimmed(self, transcripts: Sequence[Transcript]) -> Iterable[tuple[Transcript, Overview]]:
+        """A skim of each; one that was read before and has not changed is known."""
+        unknown = [t for t in transcripts if _key(t) not in self._overviews]
+        for transcript, overview in self.library.overviews(unknown):
+            self._overviews[_key(transcript)] = overview
+        return [(t, self._overviews[_key(t)]) for t in transcripts]
+
+    # -- names
+
+    def resolve(self, name: str) -> str:
+        """The id of the one session that fits a name (ARC-04)."""
+        if not name.strip():
+            raise BadArgument("Name a session: the start of its id, a title or a name.")
+        if name.endswith((".jsonl", ".md")) and (path := existing_file(name)) is not None:
+            return self._of_file(path)
+        found = by_id(name, self.ids())
+        if found is None:
+            every, _ = self._everything()
+            named = {id: session.names for id, session in every.items()}
+            found = by_name(name, named)
+        if found is None:
+            near = nearest(name, (text for names in named.values() for text in names))
+            raise NotFound(
+                f"No session is called '{name}'.{near} `minutebook sessions --ghosts` lists "
+                "all there are."
+            )
+        return found
+
+    def _of_file(self, path: Path) -> str:
+        if path.suffix == ".md":
+            known = {file: id for id in self._entries() if (file := self._document_name(id))}
+            if path.name in known:
+                return known[path.name]
+            raise NotFound(f"{path} is not the document of an archived session.")
+        transcript = open_file(path)
+        known_one = self._transcripts().get(transcript.session_id)
+        if known_one is None or known_one.path.resolve() != path.resolve():
+            self._named[transcript.session_id] = transcript
+        return transcript.session_id
+
+    def _document_name(self, session_id: str) -> str:
+        return self.layout.document("x", session_id).name
+
+    def address(self, text: str) -> tuple[str, range | None]:
+        """Session and rounds of ``<session>[#3-7]``; a title may itself end like an address."""
+        name, rounds = parse_address(text)
+        if rounds is None:
+            return self.resolve(name), None
+        if by_id(name, self.ids()) is None:
+            every, _ = self._everything()
+            whole = [id for id, s in every.items() if text.strip().lower() in s.names]
+            if len(whole) == 1:
+                return whole[0], None
+        return self.resolve(name), rounds
+
+    def short(self, session_id: str) -> str:
+        """The start of an id that names no other session."""
+        return shortest(session_id, self.ids())
+
+    # -- one session
+
+    def session(self, name: str) -> OpenSession:
+        """The session that fits a name, opened for reading."""
+        return self.open(self.resolve(name))
+
+    def open(self, session_id: str) -> OpenSession:
+        """A session by its id; the last few stay open while nothing about them changes."""
+        with self._lock:
+            entry = self._entries().get(session_id)
+            transcript = _current(self.transcript(session_id))
+            version = (
+                (entry.agent_id, entry.rounds, entry.waiting, entry.size, entry.mtime)
+                if entry
+                else None,
+                (str(transcript.path), transcript.size, transcript.mtime) if transcript else None,
+            )
+            known = self._open.get(session_id)
+            if known is not None and known[0] == version:
+                self._open.move_to_end(session_id)
+                return known[1]
+            folder = self.folder(session_id) if entry is not None else None
+            opened = OpenSession(session_id, folder, entry, transcript, self.hide)
+            self._open[session_id] = (version, opened)
+            while len(self._open) > _OPEN:
+                self._open.popitem(last=False)
+            return opened
+
+    def folder(self, session_id: str) -> SessionFolder:
+        """Where an archived session is kept."""
+        entry = self._entries().get(session_id)
+        if entry is None:
+            raise NotFound(
+                f"{session_id[:8]} is not in the archive yet: "
+                f"`minutebook inscribe {session_id[:8]}` writes it down."
+            )
+        return SessionFolder(self.layout.folder(entry.agent_id, session_id))
+
+    def _activities(self, session_id: str) -> list[Activity]:
+        """What was done in each round of a session."""
+        return [activity(round) for round in self.open(session_id).stored_rounds()]
+
+    # -- minutes
+
+    def records(self) -> dict[str, SessionRecord]:
+        """The minutes of every session that has some, as they may be shown."""
+        with self._lock:
+            version = self.minutes.version
+            if self._masked is None or self._masked[0] != version:
+                found = self.minutes.records()
+                safe = {id: hidden(record, self.hide) for id, record in found.items()}
+                self._masked = (version, safe)
+            return self._masked[1]
+
+    def record(self, session_id: str) -> SessionRecord:
+        """The minutes of a session; without engagements where nobody has taken them yet."""
+        known = self.minutes.records().get(session_id)
+        if known is None:
+            every, _ = self._everything()
+            if session_id not in every:
+                raise NotFound(f"There is no session {session_id[:8]} here (any more).")
+            entry = self._entries().get(session_id)
+            agent_id = entry.agent_id if entry is not None else None
+            known = card(every[session_id].info, self.roster, self.settings, agent_id)
+        return hidden(known, self.hide)
+
+    def cards(self) -> dict[str, SessionRecord]:
+        """Every session there is as a record: with its minutes, or without."""
+        records = self.records()
+        every, _ = self._everything()
+        bare = {
+            id: hidden(card(s.info, self.roster, self.settings, None), self.hide)
+            for id, s in every.items()
+            if id not in records
+        }
+        return {**bare, **records}
+
+    # -- health
+
+    def troubles(self) -> list[Trouble]:
+        """Files of the archive that could not be read so far, and why (ARC-07)."""
+        found = {**self.ledger().damaged, **self.minutes.problems}
+        if (problem := read_settings(self.layout)[1]) is not None:
+            found[str(self.layout.settings)] = problem
+        if self._format_problem is not None:
+            found[str(self.layout.format)] = self._format_problem.reason
+        for _, opened in list(self._open.values()):
+            found |= opened.damaged
+        return [Trouble(Path(path), reason) for path, reason in sorted(found.items())]
+
+
+def has_grown(entry: Entry, transcript: Transcript) -> bool:
+    """Whether a transcript may have something its session in the archive has not."""
+    if entry.waiting:
+        return True
+    if entry.source != str(transcript.path):
+        return False  # another copy: the archived one counts
+    return (entry.size, entry.mtime) != (transcript.size, transcript.mtime)
+
+
+def _current(transcript: Transcript | None) -> Transcript | None:
+    """A transcript with the size it has now; None where it was deleted since."""
+    if transcript is None:
+        return None
+    try:
+        stat = transcript.path.stat()
+    except OSError:
+        return None
+    return msgspec.structs.replace(transcript, size=stat.st_size, mtime=stat.st_mtime)
+
+
+def _key(transcript: Transcript) -> tuple[str, int, float]:
+    return str(transcript.path), transcript.size, transcript.mtime
+
+

@@ -1,0 +1,120 @@
+"""What an engagement covers: the extractor's record, a person's corrections, a person's tags.
+
+One function for everybody (ARC-05). What a person said wins; the later word over the earlier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from minutebook.derive.activity import Activity
+from minutebook.extract.corrections import corrected
+from minutebook.extract.records import with_facts
+from minutebook.model.engagement import Correction, Engagement, SessionRecord
+from minutebook.record.tags import Tag
+
+SUMMARY = "summary"
+"""Field of a correction of a session's summary."""
+Ranges = list[tuple[int, int, str]]
+"""First round, last round and id of engagements."""
+Activities = Callable[[], Sequence[Activity]]
+
+
+def covered(
+    record: SessionRecord,
+    corrections: Sequence[Correction],
+    tags: Sequence[Tag],
+    activities: Activities,
+) -> SessionRecord:
+    """A record with everything a person said of its session."""
+    own = [correction for correction in corrections if correction.engagement_id]
+    if own:
+        moved = any(correction.field == "turn_range" for correction in own)
+        record = corrected(record, own, activities() if moved else ())
+    for correction in corrections:
+        if correction.field == SUMMARY and isinstance(correction.value, str):
+            record = msgspec.structs.replace(record, session_summary=correction.value)
+    return _tagged(record, tags, activities) if tags else record
+
+
+def ranges_of(record: SessionRecord) -> Ranges:
+    """First round, last round and id of what the engagements of a session cover."""
+    return [(*part, e.id) for e in record.engagements for part in e.ranges]
+
+
+def _tagged(
+    record: SessionRecord, tags: Sequence[Tag], activities: Activities
+) -> SessionRecord:
+    before = ranges_of(record)
+    ranges = list(before)
+    for tag in tags:
+        ranges = _overlaid(ranges, tag, record.rounds)
+    if ranges == before:
+        return record
+    parts: dict[str, list[tuple[int, int]]] = {}
+    for first, last, id in sorted(ranges):
+        known = parts.setdefault(id, [])
+        if known and known[-1][1] + 1 >= first:
+            known[-1] = (known[-1][0], max(last, known[-1][1]))
+        else:
+            known.append((first, last))
+    extracted = {engagement.id: engagement for engagement in record.engagements}
+    rounds = activities()
+    found = [
+        _covering(extracted.get(id) or _from_tag(record, id, pieces[0]), pieces, rounds)
+        for id, pieces in parts.items()
+    ]
+    found.sort(key=lambda engagement: engagement.turn_range)
+    return msgspec.structs.replace(record, engagements=tuple(found), ghost=False)
+
+
+def _overlaid(ranges: Ranges, tag: Tag, rounds: int) -> Ranges:
+    """Ranges with one tag laid over them."""
+    last = tag.last if tag.last is not None else max(rounds, 1)
+    last = min(last, max(rounds, tag.first))
+    kept: Ranges = []
+    for first, end, id in ranges:
+        if first < tag.first:
+            kept.append((first, min(end, tag.first - 1), id))
+        if end > last:
+            kept.append((max(first, last + 1), end, id))
+        if tag.first <= first and end <= last:
+            continue
+    if tag.engagement_id is not None and tag.first <= last:
+        kept.append((tag.first, last, tag.engagement_id))
+    return sorted(set(kept))
+
+
+def _covering(
+    engagement: Engagement, parts: list[tuple[int, int]], rounds: Sequence[Activity]
+) -> Engagement:
+    """An engagement that covers these ranges, with when it was and what it left behind."""
+    hull = (parts[0][0], parts[-1][1])
+    if engagement.turn_range == hull and len(parts) == 1:
+        return engagement
+    now = msgspec.structs.replace(
+        engagement, turn_range=hull, parts=tuple(parts) if len(parts) > 1 else ()
+    )
+    own = [round for round in rounds if now.covers(round.number)]
+    return with_facts(now, own) if own else now
+
+
+def _from_tag(record: SessionRecord, id: str, part: tuple[int, int]) -> Engagement:
+    """An engagement that a person made by tagging rounds: its id is all they said of it.
+
+    How the work was done is what was found for those rounds.
+    """
+    under = next((e for e in record.engagements if e.covers(part[0])), None)
+    return Engagement(
+        id=id,
+        topic=" ".join(id.replace("-", " ").replace("_", " ").split()) or id,
+        project=(under.project if under else None) or record.cwd or "system",
+        method=under.method if under else "discuss",
+        phase=under.phase if under else "in-progress",
+        turn_range=part,
+        tagged=True,
+    )
+
+

@@ -1,0 +1,33 @@
+"""Which rounds belong to an engagement, wherever they are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from minutebook.archive.archive import Archive
+from minutebook.archive.names import nearest
+from minutebook.errors import NotFound
+
+
+def rounds_of_engagement(
+    archive: Archive, engagement_id: str, sessions: Collection[str] | None = None
+) -> dict[str, list[int]]:
+    """Session → numbers of an engagement's rounds; it may go over several sessions."""
+    found: dict[str, list[int]] = {}
+    known: set[str] = set()
+    for session_id, record in archive.minutes.records().items():
+        if sessions is not None and session_id not in sessions:
+            continue
+        known |= {engagement.id for engagement in record.engagements}
+        ranges = [r for e in record.engagements if e.id == engagement_id for r in e.ranges]
+        if ranges:
+            count = archive.open(session_id).count
+            found[session_id] = [
+                number for first, last in ranges for number in range(first, min(last, count) + 1)
+            ]
+    if not found:
+        raise NotFound(
+            f"There is no engagement '{engagement_id}'.{nearest(engagement_id, sorted(known))} "
+            "`minutebook search --in engagements --json` has their ids."
+        )
+    return found

@@ -1,0 +1,97 @@
+"""What a transcript has that its session in the archive has not.
+
+The same answer serves whoever writes it down and whoever only reads on: rounds that follow,
+numbered as they will be once they are written (ARC-03).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from minutebook.model import Loose, Round
+from minutebook.record.checkpoints import checkpoint_of
+from minutebook.record.facts import SessionFacts
+from minutebook.record.kept import KeptRounds
+from minutebook.record.layout import SessionFolder
+from minutebook.record.ledger import Entry, fingerprint
+from minutebook.record.media import MediaStore, without_pictures
+from minutebook.record.merge import Merge
+from minutebook.record.recover import StoredRounds
+from minutebook.sources.base import Reading, Transcript
+from minutebook.sources.library import open_transcript
+from minutebook.sources.registry import SOURCES
+
+
+class Growth:
+    """One comparison. Iterate `rounds`; the rest is known after that."""
+
+    def __init__(
+        self,
+        transcript: Transcript,
+        folder: SessionFolder | None,
+        entry: Entry | None,
+        facts: SessionFacts | None,
+        media: MediaStore,
+        *,
+        from_start: bool = False,
+    ) -> None:
+        self._transcript, self._folder, self._media = transcript, folder, media
+        self._facts = facts
+        self.behind = 0
+        """Rounds a resumed reading has passed over."""
+        self.merge: Merge | None = None
+        """Set where the transcript does not simply continue what is written."""
+        resumed = None if from_start else self._resumed(entry)
+        self.reading: Reading = resumed or open_transcript(transcript)
+        self._source = self.reading.rounds()
+
+    def _resumed(self, entry: Entry | None) -> Reading | None:
+        """A reading that goes on where the last one ended."""
+        transcript = self._transcript
+        if entry is None or self._folder is None or entry.source != str(transcript.path):
+            return None
+        blob = checkpoint_of(self._folder, entry.rounds)
+        if blob is None or fingerprint(transcript.path, entry.size) != entry.head:
+            return None
+        resumed = SOURCES[transcript.source].resume(transcript.path, blob)
+        if resumed is not None:
+            self.behind = entry.rounds
+        return resumed
+
+    @property
+    def loose(self) -> Loose:
+        """What of the transcript belongs to no round."""
+        if self.merge is not None:
+            return self.merge.with_more(self.reading.loose)
+        return self.reading.loose
+
+    def rounds(self) -> Iterator[tuple[Round, bool]]:
+        """What is new, without pictures; and whether it may still grow."""
+        kept = KeptRounds(self._folder) if self._folder is not None else None
+        written = len(kept.numbers()) if kept is not None else 0
+        for round in self._source:
+            now = without_pictures(round, self._media)
+            if self.behind or kept is None or round.number > written:
+                yield now, self._is_open(round.number)
+            elif not kept.is_written(now, self._transcript.session_id):
+                yield from self._merged()
+                return
+
+    def _is_open(self, number: int) -> bool:
+        return self.reading.at_end and number > self.reading.closed
+
+    def _merged(self) -> Iterator[tuple[Round, bool]]:
+        """The patient way, message by message."""
+        assert self._folder is not None
+        stored = StoredRounds(self._folder)
+        for _ in self._source:
+            pass  # to the end, for what is known only there
+
+        def source() -> Iterator[Round]:
+            rounds = open_transcript(self._transcript).rounds()
+            return (without_pictures(round, self._media) for round in rounds)
+
+        loose = self._facts.loose if self._facts is not None else Loose()
+        self.merge = Merge(lambda: stored, source, stored.read, loose)
+        for round in self.merge.added():
+            yield round, self._is_open(self.merge.place)

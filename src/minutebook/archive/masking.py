@@ -1,0 +1,164 @@
+"""The one place where secrets are taken out of what leaves the archive (ARC-06).
+
+Values come in as they are kept and go out with every text cleaned and masked. What is put in
+place of a secret is up to whoever asks: by default its kind, for a page a mark that becomes a
+button, for a person who said ``--secrets`` the secret itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+
+from minutebook.derive.plain import clean
+from minutebook.derive.secrets import Secret, digest, find_secrets, mask, masked
+from minutebook.model import (
+    Attachment,
+    Block,
+    Document,
+    Image,
+    Message,
+    Notice,
+    ResultPart,
+    Round,
+    StrayResult,
+    Subagent,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Unknown,
+)
+
+Hide = Callable[[str], str]
+"""What is done to every text on its way out."""
+T = TypeVar("T", bound=msgspec.Struct)
+
+# A mark is made of characters of the last private plane, so no renderer takes it apart: the
+# digest of the secret, then its kind.
+_EDGE = "\U0010fffd"
+_PRIVATE = re.compile("[\U00100000-\U0010ffff]")
+MARK = re.compile(f"{_EDGE}([0-9a-f]{{16}}):([^{_EDGE}]*){_EDGE}")
+HALF_MARK = re.compile(f"{_EDGE}[^{_EDGE}]*$")
+
+
+def reveal(text: str) -> str:
+    """For the person who asked for secrets: cleaned, and otherwise as it is."""
+    return clean(text)
+
+
+def mark(text: str) -> str:
+    """Each secret replaced by a mark that names it without telling it."""
+    return mask(_PRIVATE.sub("\ufffd", clean(text)), _marked)
+
+
+def _marked(secret: str, where: Secret) -> str:
+    return f"{_EDGE}{digest(secret)}:{where.kind}{_EDGE}"
+
+
+def hide(text: str) -> str:
+    """Each secret replaced by what kind it is."""
+    return mask(clean(text))
+
+
+
+def hidden_text(text: str | None, by: Hide) -> str | None:
+    return by(text) if text else text
+
+
+def hidden_round(round: Round, by: Hide) -> Round:
+    """A round without secrets in any of its texts."""
+    return msgspec.structs.replace(
+        round,
+        messages=tuple(_message(message, by) for message in round.messages),
+        cwd=hidden_text(round.cwd, by),
+        branch=hidden_text(round.branch, by),
+    )
+
+
+def hidden_subagent(agent: Subagent, by: Hide) -> Subagent:
+    return msgspec.structs.replace(
+        agent,
+        description=hidden_text(agent.description, by),
+        rounds=tuple(hidden_round(round, by) for round in agent.rounds),
+    )
+
+
+def hidden(value: T, by: Hide) -> T:
+    """Any other value of ours, text by text; the same value where there is nothing to hide."""
+    told = msgspec.json.encode(value).decode().replace("\\n", "\n")
+    if "\\u" not in told and not find_secrets(told):
+        return value  # almost always: one look at all its texts together
+    plain = msgspec.to_builtins(value)
+    safe = masked(plain, by)
+    return value if safe == plain else msgspec.convert(safe, type(value))
+
+
+def _message(message: Message, by: Hide) -> Message:
+    blocks = tuple(_block(block, by) for block in message.blocks)
+    return msgspec.structs.replace(message, blocks=blocks)
+
+
+def _block(block: Block, by: Hide) -> Block:
+    if isinstance(block, Text):
+        return Text(by(block.text), hidden_text(block.said, by))
+    if isinstance(block, ToolCall):
+        result = _result(block.result, by) if block.result is not None else None
+        return msgspec.structs.replace(
+            block, name=by(block.name), input=masked(block.input, by), result=result
+        )
+    if isinstance(block, StrayResult):
+        return StrayResult(block.call_id, _result(block.result, by))
+    if isinstance(block, Thinking):
+        return msgspec.structs.replace(block, text=by(block.text))
+    if isinstance(block, Notice):
+        return Notice(block.kind, by(block.text))
+    if isinstance(block, Attachment | Unknown):
+        return type(block)(by(block.kind), masked(block.data, by))
+    return _picture(block, by)
+
+
+def _picture(block: Image | Document, by: Hide) -> Image | Document:
+    if isinstance(block, Document):
+        return msgspec.structs.replace(
+            block, url=hidden_text(block.url, by), title=hidden_text(block.title, by)
+        )
+    return msgspec.structs.replace(block, url=hidden_text(block.url, by))
+
+
+def _result(result: ToolResult, by: Hide) -> ToolResult:
+    content: str | tuple[ResultPart, ...]
+    if isinstance(result.content, str):
+        content = by(result.content)
+    else:
+        content = tuple(_part(part, by) for part in result.content)
+    patch = tuple(
+        msgspec.structs.replace(hunk, lines=tuple(by("\n".join(hunk.lines)).split("\n")))
+        for hunk in result.patch
+    )
+    return msgspec.structs.replace(result, content=content, patch=patch)
+
+
+def _part(part: ResultPart, by: Hide) -> ResultPart:
+    if isinstance(part, Text):
+        return Text(by(part.text))
+    if isinstance(part, Unknown):
+        return Unknown(by(part.kind), masked(part.data, by))
+    return _picture(part, by)
+
+
+def secrets_of(round: Round) -> dict[str, str]:
+    """The secrets of a round by the digests their marks have."""
+    found: dict[str, str] = {}
+
+    def note(secret: str, where: Secret) -> str:
+        found[digest(secret)] = secret
+        return _marked(secret, where)
+
+    hidden_round(round, lambda text: mask(_PRIVATE.sub("\ufffd", clean(text)), note))
+    return found
+
+

@@ -1,0 +1,101 @@
+"""The one way to name a session and its rounds (ARC-03, ARC-04).
+
+A session is named by the start of its id, its agent's name, its title, its slug or its file;
+``#3`` or ``#3-7`` behind the name are rounds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+from minutebook.errors import Ambiguous, BadArgument, NotFound
+
+_ADDRESS = re.compile(r"(.+)#(\d{1,9})(?:-(\d{1,9}))?", re.DOTALL)
+_ROUNDS = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
+_SHORTEST = 8
+_MOST_TOLD = 5
+
+
+def parse_address(text: str) -> tuple[str, range | None]:
+    """``<session>[#round[-round]]`` as the session's name and the rounds asked for."""
+    match = _ADDRESS.fullmatch(text.strip())
+    if match is None:
+        return text.strip(), None
+    first, last = int(match[2]), int(match[3] or match[2])
+    if first < 1 or last < first:
+        asked = text.strip()[match.end(1) :]
+        raise BadArgument(f"'{asked}' is not a round or a range: rounds count from 1, like #2-5.")
+    return match[1], range(first, last + 1)
+
+
+def parse_rounds(text: str, count: int, *, beyond: bool = True) -> list[int]:
+    """``3,7-12`` or ``all`` as numbers, in order; those the session does not have are an error.
+
+    A range may end `beyond` the session: it is as long as the session is.
+    """
+    if text.strip().lower() == "all":
+        return list(range(1, count + 1))
+    found: set[int] = set()
+    for piece in text.split(","):
+        match = _ROUNDS.fullmatch(piece.strip())
+        first = int(match[1]) if match else 0
+        last = int(match[2] or match[1]) if match else 0
+        if not 1 <= first <= last:
+            raise BadArgument(f"'{piece}' is not a round or a range: write them like 3,7-12.")
+        if first > count or (last > count and not beyond):
+            number = first if first > count else last
+            raise NotFound(f"There are {count} rounds; there is no round {number}.")
+        found.update(range(first, min(last, count) + 1))
+    return sorted(found)
+
+
+def shortest(id: str, others: Iterable[str]) -> str:
+    """The start of an id, of eight characters or more, that none of the others has."""
+    alike = [other for other in others if other != id and other.startswith(id[:_SHORTEST])]
+    length = _SHORTEST
+    while length < len(id) and any(other.startswith(id[:length]) for other in alike):
+        length += 1
+    return id[:length]
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """``Did you mean …?`` with names that are spelt like one; empty where none is."""
+    found = get_close_matches(name.lower(), list(dict.fromkeys(known)), 3)
+    return f" Did you mean {' or '.join(repr(text) for text in found)}?" if found else ""
+
+
+def by_id(name: str, ids: Iterable[str]) -> str | None:
+    """The one session whose id begins so; None where none does."""
+    wanted = name.strip().lower()
+    fitting = [id for id in ids if id.lower().startswith(wanted)]
+    exact = [id for id in fitting if id.lower() == wanted]
+    return only(exact or fitting, name) if fitting else None
+
+
+def by_name(name: str, named: Mapping[str, Sequence[str]]) -> str | None:
+    """The one session that is called so: as a whole first, then as a part of its name."""
+    wanted = name.strip().lower()
+    whole = [id for id, names in named.items() if wanted in names]
+    part = [id for id, names in named.items() if any(wanted in text for text in names)]
+    return only(whole or part, name) if part else None
+
+
+def only(found: Sequence[str], name: str) -> str:
+    """The one id there is; an error that lists the candidates where there are several."""
+    if len(found) == 1:
+        return found[0]
+    some = ", ".join(sorted(shortest(id, found) for id in found)[:_MOST_TOLD])
+    more = f" and {len(found) - _MOST_TOLD} more" if len(found) > _MOST_TOLD else ""
+    raise Ambiguous(f"'{name}' fits {len(found)} sessions: {some}{more}. Give a longer prefix.")
+
+
+def existing_file(name: str) -> Path | None:
+    """The file a name is the path of."""
+    try:
+        path = Path(name).expanduser()
+        return path if path.is_file() else None
+    except (OSError, RuntimeError, ValueError):
+        return None  # too long, or there is no such user: then it is not a path

@@ -1,0 +1,245 @@
+"""Bring the search index up to date: only what changed is read, only new turns are indexed.
+
+A session is read through the archive, so nothing changes here when its transcript is deleted.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from minutebook.archive.archive import Archive, has_grown
+from minutebook.derive.turn_pairs import turn_pairs
+from minutebook.index import database as db
+from minutebook.index.entry import (
+    Entry,
+    Prepared,
+    engagement_entries,
+    prepare,
+    title_entry,
+    turn_entry,
+)
+from minutebook.index.lexical import Lexical
+from minutebook.index.update import State, Update
+from minutebook.model import Round, SessionInfo
+from minutebook.model.engagement import SessionRecord
+from minutebook.record.layout import Layout
+from minutebook.record.recover import StoredRounds
+from minutebook.record.rounds import read_words
+from minutebook.record.store import make_folder, private, writing
+from minutebook.sources.base import Transcript
+from minutebook.sources.fan_out import fan_out
+from minutebook.sources.library import open_transcript
+
+
+class Refreshed(msgspec.Struct, frozen=True):
+    """What a refresh did."""
+
+    sessions: int = 0
+    added: int = 0
+    removed: int = 0
+    anew: str | None = None
+    """Why the index was made again from nothing."""
+
+
+class _Source(msgspec.Struct, frozen=True, kw_only=True):
+    """A session to be indexed, and the state that says whether it has changed."""
+
+    session_id: str
+    state: State
+    size: int
+    archived: bool
+    transcript: Transcript | None = None
+    """Where the archive has not all of it."""
+
+
+def refresh(archive: Archive) -> Refreshed:
+    """Index what is new or has changed; forget what is gone."""
+    layout = archive.layout
+    make_folder(layout.search)
+    with writing(layout.search_lock, "search"), private():
+        try:
+            return _refresh(archive)
+        except db.Outdated as error:
+            forget(layout)
+            done = _refresh(archive)
+            return msgspec.structs.replace(done, anew=error.reason)
+
+
+def forget(layout: Layout) -> None:
+    """Throw the index away; the next refresh makes it again."""
+    import shutil
+
+    for suffix in ("", "-wal", "-shm"):
+        path = Path(f"{layout.search_database}{suffix}")
+        if path.is_dir():
+            shutil.rmtree(path)
+        path.unlink(missing_ok=True)
+    if layout.search.is_file():
+        layout.search.unlink()
+    shutil.rmtree(layout.search, ignore_errors=True)
+    make_folder(layout.search)
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """No garbage collection: a million entries hold no cycles, and looking for some takes time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _forget_others(layout: Layout, kept: Path) -> None:
+    """Remove what belongs to a database that is gone."""
+    import shutil
+
+    for path in layout.search.iterdir():
+        if path != kept:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _refresh(archive: Archive) -> Refreshed:
+    layout = archive.layout
+    with (
+        db.open_search(layout.search_database) as connection,
+        _without_collection(),
+        ExitStack() as stack,
+    ):
+        folder = layout.search / db.index_id(connection)
+        _forget_others(layout, folder)
+        run = stack.enter_context(Update(connection, Lexical(folder / "lexical", make=True)))
+        run.mend()
+        records = archive.minutes.records()
+        sources = {source.session_id: source for source in _sources(archive, records)}
+        known = run.states()
+        changed = [s for s in sources.values() if known.get(s.session_id) != s.state]
+        for source, entries in _read(archive, records, changed):
+            run.put(source.session_id, ("turn", "title"), entries)
+            run.note(source.session_id, source.state)
+        for session_id in known.keys() - sources.keys():
+            run.forget(session_id)
+        _put_engagements(archive, records, connection, run)
+        run.finish()
+        return Refreshed(run.sessions, run.added, run.removed)
+
+
+def _put_engagements(
+    archive: Archive, records: dict[str, SessionRecord], connection: db.Connection, run: Update
+) -> None:
+    """Engagements, where the minutes are others than the last time."""
+    state = repr(archive.minutes.version)
+    if db.fact(connection, "engagements") == state:
+        return
+    query = "SELECT DISTINCT session_id FROM entries WHERE kind = 'engagement'"
+    for (session_id,) in connection.execute(query).fetchall():
+        if session_id not in records:
+            run.put(session_id, ("engagement",), [])
+    for record in records.values():
+        run.put(record.session_id, ("engagement",), engagement_entries(record))
+    run.commit()
+    db.set_fact(connection, "engagements", state)
+
+
+def _sources(archive: Archive, records: dict[str, SessionRecord]) -> Iterator[_Source]:
+    """Every session there is, once."""
+    entries = archive.ledger().sessions
+    for id in archive.ids():
+        entry, transcript = entries.get(id), archive.transcript(id)
+        if entry is not None and (transcript is None or not has_grown(entry, transcript)):
+            moved = _moved(records.get(id))
+            told = msgspec.json.encode((entry.info.title, moved))
+            state = (f"archive:{hashlib.sha256(told).hexdigest()[:16]}", entry.rounds, 0.0)
+            yield _Source(session_id=id, state=state, size=max(entry.size, 0), archived=True)
+        elif transcript is not None:
+            yield _Source(
+                session_id=id,
+                state=(str(transcript.path), transcript.size, transcript.mtime),
+                size=transcript.size,
+                archived=entry is not None,
+                transcript=transcript,
+            )
+
+
+def _moved(record: SessionRecord | None) -> list[tuple[tuple[tuple[int, int], ...], str]]:
+    """Engagements that are of another project than their session's folder (ING-12)."""
+    if record is None:
+        return []
+    return [(e.ranges, e.project) for e in record.engagements if e.project != record.cwd]
+
+
+def _read(
+    archive: Archive, records: dict[str, SessionRecord], changed: Sequence[_Source]
+) -> Iterator[tuple[_Source, list[Prepared]]]:
+    decoder = msgspec.msgpack.Decoder(list[Prepared])
+    for source, packed in fan_out(partial(_packed_entries, archive, records), changed):
+        if packed:  # else it could not be read: the next refresh tries again
+            yield source, decoder.decode(packed)
+
+
+def _packed_entries(
+    archive: Archive, records: dict[str, SessionRecord], source: _Source
+) -> bytes:
+    """A session's entries as they travel; pickling them takes three times as long."""
+    try:
+        entries = _entries(archive, source, records.get(source.session_id))
+        return msgspec.msgpack.encode(entries)
+    except OSError:
+        return b""
+
+
+def _entries(archive: Archive, source: _Source, record: SessionRecord | None) -> list[Prepared]:
+    """Turns, and the title, unless it only is the beginning of the first prompt."""
+    info, rounds = _words(archive, source)
+    if info is None:
+        return []
+    turns = [turn_entry(pair) for pair in turn_pairs(info, rounds)]
+    turns = [_of_project(entry, record) for entry in turns]
+    if turns and info.title and not turns[0].asked.startswith(info.title.rstrip("…")):
+        turns = [*turns, title_entry(info.id, info.title, turns)]
+    return [prepare(entry) for entry in turns]
+
+
+def _of_project(entry: Entry, record: SessionRecord | None) -> Entry:
+    """A turn with the project of the engagement it belongs to."""
+    for engagement in record.engagements if record is not None else ():
+        if engagement.project != (record.cwd if record else None):
+            if engagement.covers(entry.round):
+                return msgspec.structs.replace(entry, project=engagement.project)
+    return entry
+
+
+def _words(archive: Archive, source: _Source) -> tuple[SessionInfo | None, list[Round]]:
+    id = source.session_id
+    if source.archived:
+        info = archive.ledger().sessions[id].info
+        if source.transcript is not None:  # it goes on where the archive ends
+            return info, list(archive.open(id).stored_rounds())
+        return info, list(_archived_words(archive, id))
+    assert source.transcript is not None
+    reading = open_transcript(source.transcript, "skim")
+    rounds = list(reading.rounds())
+    return (None, []) if reading.report.foreign else (reading.info(), rounds)
+
+
+def _archived_words(archive: Archive, session_id: str) -> Iterator[Round]:
+    """The words of an archived session; what is damaged is read where it can still be had."""
+    folder = archive.folder(session_id)
+    stored = StoredRounds(folder)
+    for number in stored.numbers():
+        if not stored.is_first_release:
+            try:
+                yield read_words(folder.round(number).read_bytes())
+                continue
+            except (OSError, ValueError):
+                pass  # from the document, if that has it
+        yield stored.read(number)

@@ -1,0 +1,189 @@
+"""One run that writes: the lock, the ledger, the databases and indexes that follow from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+
+from minutebook.archive.archive import Archive
+from minutebook.archive.coverage import Ranges, ranges_of
+from minutebook.archive.formats import write_format
+from minutebook.archive.relocate import relocate
+from minutebook.archive.upgrade import upgrade
+from minutebook.archive.writing import Done, SessionWriting, is_live
+from minutebook.errors import Conflict
+from minutebook.model.engagement import SessionRecord
+from minutebook.record.database import Broken, count_rows, open_database, put_rows
+from minutebook.record.indexes import write_indexes
+from minutebook.record.layout import SessionFolder
+from minutebook.record.ledger import Entry, Ledger, fingerprint, load_ledger, save_ledger
+from minutebook.record.patches import Malformed
+from minutebook.record.publish import all_rows, cover_rows
+from minutebook.record.rounds import Damaged, RoundRow
+from minutebook.record.store import make_folder, partial_name, sweep, writing
+from minutebook.sources.base import Transcript, reason_of
+from minutebook.sources.registry import SOURCES
+
+
+class WritingRun:
+    """Holds the archive's lock; sessions are written by workers, and noted here."""
+
+    def __init__(self, archive: Archive, verb: str, *, ended: bool = False) -> None:
+        self.archive, self._verb = archive, verb
+        self.layout = archive.layout
+        self._ended = ended
+        self._stack = ExitStack()
+        self.ledger = Ledger()
+        self._rows: list[RoundRow] = []
+        self._changed = False
+        self.remarks: list[str] = []
+
+    def __enter__(self) -> WritingRun:
+        with ExitStack() as stack:
+            stack.enter_context(writing(self.layout.lock, self._verb))
+            make_folder(self.layout.sessions)
+            sweep(self.layout.sessions, "", "*/")
+            self.remarks += upgrade(self.archive)
+            write_format(self.layout)
+            self.ledger = load_ledger(self.layout)
+            roster = self.archive.roster
+            for entry in list(self.ledger.sessions.values()):
+                if relocate(self.layout, self.ledger, entry, roster):
+                    self._changed = True
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with self._stack:
+            if kind is None:
+                self._index()
+
+    # -- what is to be written
+
+    def entry(self, session_id: str) -> Entry | None:
+        return self.ledger.sessions.get(session_id)
+
+    def is_current(self, transcript: Transcript) -> bool:
+        """Whether a source is as it was when it was last read; its first bytes are looked at."""
+        if self.ledger.is_unusable(transcript):
+            return True
+        entry = self.entry(transcript.session_id)
+        if entry is None or entry.source != str(transcript.path):
+            return False
+        if (entry.size, entry.mtime) != (transcript.size, transcript.mtime):
+            return False
+        if entry.waiting and (self._ended or not is_live(transcript)):
+            return False
+        folder = SessionFolder(self.layout.folder(entry.agent_id, entry.session_id))
+        if not folder.facts.exists() or not folder.document.exists():
+            return False  # something was lost: it is made again
+        try:
+            return entry.head == fingerprint(transcript.path, entry.size) and (
+                entry.beside == SOURCES[transcript.source].beside(transcript.path)
+            )
+        except OSError:
+            return False  # the reading will say what is wrong
+
+    def doubles(self, transcripts: Sequence[Transcript]) -> dict[Path, Path]:
+        """Files whose id another file has too → that file: the one archived, else the larger."""
+        chosen = self.archive.chosen_transcripts(transcripts)
+        return {
+            transcript.path: chosen[transcript.session_id].path
+            for transcript in transcripts
+            if chosen[transcript.session_id].path != transcript.path
+        }
+
+    def write(self, transcript: Transcript) -> SessionWriting:
+        """One session, to be written in a worker."""
+        entry = self.entry(transcript.session_id)
+        if entry is not None and _is_another(entry, transcript):
+            raise Conflict(f"another transcript of this id is archived: {entry.source}")
+        roster = self.archive.roster
+        return SessionWriting(self.layout, roster, transcript, entry, ended=self._ended)
+
+    # -- what was written
+
+    def note(self, transcript: Transcript, done: Done) -> None:
+        """What a worker did."""
+        self._changed = True
+        self.ledger.unusable.pop(str(transcript.path), None)
+        if done.published is not None:
+            published = done.published
+            self.remarks += published.remarks
+            self._rows += published.rows
+            entry = Entry.of(published.agent_id, published.facts, published.summary)
+            entry.waiting = done.waiting
+            entry.size, entry.mtime = transcript.size, transcript.mtime
+            entry.head, entry.beside = done.head, done.beside
+            self.ledger.sessions[transcript.session_id] = entry
+        elif done.foreign is not None:
+            self.ledger.unusable[str(transcript.path)] = (transcript.size, transcript.mtime)
+
+    def _index(self) -> None:
+        """The cross-session database, the index files and the ledger, in that order.
+
+        The ledger comes last: with it, the next run has nothing to do.
+        """
+        expected = sum(entry.rounds for entry in self.ledger.sessions.values())
+        held = count_rows(self.layout.database)
+        stale = held + len(self._rows) != expected
+        if stale:
+            # Gone, truncated, or from a run that was killed: from the round files.
+            make_sessions_database(self.archive, self.ledger.sessions.values())
+        elif self._rows:
+            ids = {row.session_id for row in self._rows}
+            records = self.archive.minutes.records()
+            with open_database(self.layout.database) as database:
+                put_rows(database, self._rows)
+                for id in ids & records.keys():
+                    cover_rows(database, id, ranges_of(records[id]))
+        if self._changed or stale:
+            write_indexes(self.layout, self.ledger.sessions.values())
+            save_ledger(self.layout, self.ledger)
+
+
+def problem_of(error: Exception, transcript: Transcript) -> str | None:
+    """What went wrong with one session, in words; None for what is not a session's affair."""
+    if isinstance(error, OSError):
+        return f"{error.filename or transcript.path}: {reason_of(error)}"
+    if isinstance(error, Broken | Conflict | Malformed | Damaged):
+        return str(error)
+    return None
+
+
+def make_sessions_database(archive: Archive, entries: Iterable[Entry]) -> int:
+    """``sessions.db`` from the round files; the caller holds the lock. How many rows it has."""
+    layout = archive.layout
+    records = archive.minutes.records()
+    fresh = partial_name(layout.database)
+    fresh.unlink(missing_ok=True)
+    count = 0
+    with open_database(fresh, scratch=True) as database:
+        for entry in entries:
+            folder = SessionFolder(layout.folder(entry.agent_id, entry.session_id))
+            rows = all_rows(layout, folder, entry.session_id)
+            put_rows(database, rows)
+            count += len(rows)
+            record = records.get(entry.session_id)
+            cover_rows(database, entry.session_id, ranges_of(record) if record else None)
+    if layout.database.is_dir():
+        layout.database.rmdir()
+    fresh.replace(layout.database)
+    return count
+
+
+
+def _is_another(entry: Entry, transcript: Transcript) -> bool:
+    """Whether a file at another place than the archived one is not that file, moved."""
+    if entry.source == str(transcript.path) or not entry.head:
+        return False
+    return fingerprint(transcript.path, entry.size) != entry.head
+
+

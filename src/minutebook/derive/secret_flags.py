@@ -1,0 +1,109 @@
+"""Secrets on a command line: `--password …`, `mysql -p…`, `curl -u user:…`, `sshpass -p …`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from minutebook.derive.secret_assignments import Found, literal
+from minutebook.derive.secret_names import named
+from minutebook.derive.secret_values import odd, plausible, weak
+
+# A short flag that takes a password somewhere, or a long one whose name ends like a secret's.
+_DASH = re.compile(
+    r"""-(?<=[\s"'`\[(,]-)(?:[pPuUawS][ ="'\w$]"""
+    r"""|-?[A-Za-z][A-Za-z-]{1,40}(?<=[rRsSwWeEkK][dDtTnNyYsSeErR])["']?[ ,])""",
+    re.ASCII,
+)
+_LONG = re.compile(
+    r"""--?(?P<name>[A-Za-z][A-Za-z-]{1,40})(?:[ \t]{1,4}|["'],[ \t]{0,4}(?=["']))"""
+    r"""(?:(?P<quote>["'])(?P<value>[^"'\n-][^"'\n]{0,200})(?P=quote)"""
+    r"""|(?P<bare>[^\s"'`\\<>(){}\[\],;|•=-][^\s"'`\\<>;|•=]{0,200}={0,2}))""",
+    re.ASCII,
+)
+_SHORT = re.compile(
+    r"""-(?P<flag>[pPuUawS])(?:["'],)?(?P<space>[ =]?)["']?"""
+    r"""(?P<value>[^\s"'`\\<>;|•-][^\s"'`\\<>|•]{0,200})""",
+    re.ASCII,
+)
+# The flag, whether the password is the next word or a part of it, and the programs.
+_PROGRAMS = (
+    ("p", False, r"mysql\w{0,12}|mariadb[\w-]{0,12}|sshpass|7za?|rar|unrar"),
+    ("p", True, r"sshpass|(?:docker|podman|buildah|skopeo|nerdctl|az|oc|cf|registry|auth) login"),
+    ("P", True, r"unzip|zip|sqlcmd|bcp|osql"),
+    ("a", True, r"redis-cli|https?"),
+    ("w", True, r"ldap(?:search|modify|add|delete|passwd|whoami)"),
+    ("u", True, r"curl|xh"),
+    ("u", False, r"curl"),
+    ("U", True, r"curl|smbclient|rpcclient"),
+)
+_RULES = tuple(
+    (flag, apart, re.compile(rf"(?:^|[\s/\"'`(;&|$])(?:{programs})[\"',]{{0,2}}\s"))
+    for flag, apart, programs in _PROGRAMS
+)
+_PIPED = re.compile(r"""\becho (?:-n )?["']?([^\s"'|•$]{3,100})["']? ?\| ?sudo(?: -\w)* $""")
+_PAIR = re.compile(r"([\w.@+\\-]{1,80}[:%])(.+)")
+_BACK = 200
+
+
+def flagged(text: str) -> Iterator[Found]:
+    """The values of a text that a flag of a command marks as secret."""
+    if "-" not in text:
+        return
+    for hint in _DASH.finditer(text):
+        if found := _long(text, hint.start()) or _short(text, hint.start()):
+            yield found
+
+
+def _long(text: str, at: int) -> Found | None:
+    flag = _LONG.match(text, at)
+    if flag and flag["name"] in ("user", "proxy-user"):
+        return _user(text, at, flag)
+    about = named(flag["name"]) if flag else None
+    if flag is None or about is None or not (about.clear or text.startswith("--", at)):
+        return None
+    if flag["value"] is not None:
+        good = literal(flag["value"], about, True)
+        return (*flag.span("value"), about.kind) if good else None
+    value, start = flag["bare"].rstrip(".,:)]}"), flag.start("bare")
+    good = odd(value, 5 if about.kind == "password" else 8)
+    if about.kind == "password":
+        good = good or weak(value)
+    return (start, start + len(value), about.kind) if good else None
+
+
+def _user(text: str, at: int, flag: re.Match[str]) -> Found | None:
+    """curl --user name:…"""
+    part = "bare" if flag["value"] is None else "value"
+    pair = _PAIR.match(flag[part])
+    line = text[max(0, at - _BACK) : at].rpartition("\n")[2]
+    if pair is None or "•" in line or "curl" not in line or not plausible(pair[2]):
+        return None
+    return flag.start(part) + pair.start(2), flag.end(part), "password"
+
+
+def _short(text: str, at: int) -> Found | None:
+    line = text[max(0, at - _BACK) : at].rpartition("\n")[2]
+    if "•" in line:
+        return None  # masking makes a line shorter: what was too far away has to stay so
+    flag = _SHORT.match(text, at)
+    if text.startswith("-S", at):
+        piped = _PIPED.search(line)  # echo … | sudo -S
+        start = at - len(line) + piped.start(1) if piped else 0
+        return (start, start + len(piped[1]), "password") if piped else None
+    if flag is None:
+        return None
+    for letter, apart, program in _RULES:
+        if flag["flag"] == letter and bool(flag["space"]) == apart and program.search(line):
+            return _taken(flag)
+    return None
+
+
+def _taken(flag: re.Match[str]) -> Found | None:
+    start, value = flag.start("value"), flag["value"].rstrip(",;)")
+    pair = _PAIR.match(value)
+    if flag["flag"] in "uU" and pair is None:
+        return None
+    if flag["flag"] in "uUa" and pair:
+        start, value = start + pair.start(2), pair[2]
+    return (start, start + len(value), "password") if plausible(value) else None

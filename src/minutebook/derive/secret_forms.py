@@ -1,0 +1,110 @@
+"""Passwords in notations of their own: SQL, .netrc, XML, a setter, a table, a default value.
+
+Each reader is asked where the word stands, at the `assword` of it, and finds the value after it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from minutebook.derive.secret_assignments import Found
+from minutebook.derive.secret_values import odd, plausible, reference, weak
+
+Reader = Callable[[str, int], Found | None]
+
+_SQL = re.compile(r"""(?:ASSWORD|assword|DENTIFIED BY)[ \t\n]{1,3}'([^'\n•]{1,100})'""")
+_ELEMENT = re.compile(r"assword>([^<>\s•]{3,100})</")
+_SETTER = re.compile(r"""assword\([ \t\n]{0,20}["']([^"'\n\s•]{3,100})["'][ \t\n]{0,20}\)""")
+_SETS = re.compile(r"(?:\b[sS]et_?|\b[wW]ith_?|\.)[pP]$")
+_MACRO = re.compile(r"""(?:ASSWORD|ASS|SECRET|TOKEN)[ \t]{1,8}"([^"\n\s•]{3,100})\"""")
+_MACROS = re.compile(r"#[ \t]{0,2}define[ \t]{1,4}\w{0,60}$")
+_DEFAULT = re.compile(r"""(?:ASSWORD|assword)["'\]]{0,2}\s?(?:\|\||\?\?)\s?["'`]([^"'`\s•]{3,100})["'`]""")
+_PAIR = re.compile(r"""(?:ASSWORD|assword)\\?["'],\s?\\?["']([^"'\\\s•]{3,100})\\?["']""")
+_PAIRS = re.compile(
+    r"(?:append|set|put|add|get|env|define|config|header|param|field)\w{0,12}(?:<\w{1,20}>)?"
+    r"""\([ \t]?\\?["'][\w.-]{0,60}$""",
+    re.IGNORECASE,
+)
+_CELL = re.compile(r"(?:ASSWORD|assword)[*`]{0,3}[ \t]{0,30}\|[ \t]{0,8}`?([^\s`|•]{4,80})`?[ \t]{0,40}\|")
+_NETRC = re.compile(r"""assword\s{1,8}["']?([^\s•"']{3,100})""")
+_NETRC_LEFT = re.compile(
+    r"\b(?:default|machine\s{1,4}[^\s•]{1,80})\s{1,8}login\s{1,4}[^\s•]{1,80}\s{1,8}"
+    r"(?:account\s{1,4}[^\s•]{1,80}\s{1,8})?p$"
+)
+_DOCKER = re.compile(r"ASSWORD[ \t]([^\s•=]{3,100})[ \t]*(?:\n|$)")
+_DOCKER_LEFT = re.compile(r"(?:^|\n)[ \t]*ENV[ \t]\w{0,60}$")
+
+
+def sql(text: str, at: int) -> Found | None:
+    """ALTER USER ann WITH PASSWORD '…'; CREATE USER ann IDENTIFIED BY '…'"""
+    found = _SQL.match(text, at)
+    return _if(found, found is not None and plausible(found[1]))
+
+
+def element(text: str, at: int) -> Found | None:
+    """<password>…</password>"""
+    found = _ELEMENT.match(text, at)
+    return _if(found, found is not None and plausible(found[1]) and not reference(found[1]))
+
+
+def setter(text: str, at: int) -> Found | None:
+    """user.set_password("…")"""
+    found = _SETTER.match(text, at)
+    if found is None or not _SETS.search(text[max(0, at - 8) : at]):
+        return None
+    return _if(found, plausible(found[1]) and not reference(found[1]))
+
+
+def macro(text: str, at: int) -> Found | None:
+    """#define WIFI_PASSWORD "…" """
+    found = _MACRO.match(text, at)
+    if found is None or not _MACROS.search(text[max(0, at - 80) : at]):
+        return None
+    return _if(found, plausible(found[1]))
+
+
+def default(text: str, at: int) -> Found | None:
+    """process.env.DB_PASSWORD || "…" """
+    found = _DEFAULT.match(text, at)
+    return _if(found, found is not None and plausible(found[1]) and not reference(found[1]))
+
+
+def pair(text: str, at: int) -> Found | None:
+    """getenv("DB_PASSWORD", "…"), form.append("password", "…")"""
+    found = _PAIR.match(text, at)
+    if found is None or not _PAIRS.search(text[max(0, at - 90) : at]):
+        return None
+    if text.startswith("A", at):  # a variable of the environment has a value, not a label
+        return _if(found, plausible(found[1]) and not reference(found[1]))
+    return _if(found, odd(found[1]) or weak(found[1]))
+
+
+def cell(text: str, at: int) -> Found | None:
+    """| Password | … |"""
+    found = _CELL.match(text, at)
+    return _if(found, found is not None and (odd(found[1]) or weak(found[1])))
+
+
+def netrc(text: str, at: int) -> Found | None:
+    """machine example.org login ann password …"""
+    found = _NETRC.match(text, at)
+    if found is None or not _NETRC_LEFT.search(text[max(0, at - 220) : at]):
+        return None
+    return _if(found, plausible(found[1]))
+
+
+def docker(text: str, at: int) -> Found | None:
+    """ENV DB_PASSWORD …"""
+    found = _DOCKER.match(text, at)
+    if found is None or not _DOCKER_LEFT.search(text[max(0, at - 80) : at]):
+        return None
+    return _if(found, plausible(found[1]))
+
+
+def _if(found: re.Match[str] | None, good: bool) -> Found | None:
+    return (*found.span(1), "password") if found and good else None
+
+
+LOWER: tuple[Reader, ...] = (netrc, sql, element, setter, pair, default, cell)
+UPPER: tuple[Reader, ...] = (sql, pair, default, macro, docker, cell)

@@ -1,0 +1,172 @@
+"""Passwords named in sentences: "the admin password is …", "das Passwort lautet …".
+
+A sentence about a password is far more often about passwords than about one: what follows is
+taken only where it is in quotes, or where nobody would write it as a word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from minutebook.derive.secret_assignments import Found
+from minutebook.derive.secret_forms import LOWER, UPPER, Reader, sql
+from minutebook.derive.secret_values import (
+    numbered,
+    odd,
+    ordinary,
+    passphrase,
+    plausible,
+    weak,
+)
+
+# What stands in the quotes of some language, or the next run of signs.
+_PAIRS = ("``", '""', "''", "“”", "„“", "«»", "「」", "『』")
+_QUOTED = "|".join(rf"{left}\s?([^{right}\n•]{{1,80}}?)\s?{right}" for left, right in _PAIRS)
+_FAR = r"\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7af\uff00-\uff0f"
+_BARE = rf"""([^\s"'`<>()\[\]{{}}\\,;•|“”«»{_FAR}]{{4,80}})(?![(\[])"""
+_VALUE = rf"\*{{0,2}}(?:{_QUOTED}|{_BARE})"
+
+_OF = (  # "for the admin account", "von Anna", "pour la base"
+    r"(?:\s(?:for|of|on|to|in|at|I|we|you|für|von|zu|zum|zur|des|der|de|du|pour|del|para|do|da|di"
+    r"|per|от|для)\s[^\n.,;:!?()\"`•=]{1,48}?)"
+)
+_IS = (
+    r"\s(?:is|was|are|will be|should be|is now|is still|ist|lautet|war|heißt|est|était|sera|es|era"
+    r"|será|é|è|это)(?:\s?:)?\s"
+)
+_TO = r"\s(?:to|is set to|set to|auf|à|a)\s"
+_MARK = r"(?:\s?[:：]\s{0,2}|\s[-–—]\s)"
+_WORD = r"(?:ass(?:wor[dt]|phrase|code)|asse|ennwort|ontraseña|enha|ароль)"
+_SAID = re.compile(
+    rf"(?:{_WORD}\*{{0,2}}(?:{_OF}?(?:(?P<sure>{_IS})|{_TO})|{_OF}{_MARK}|\s[:–—-]\s)"
+    rf"|(?:ontraseña|ароль|enha){_MARK}){_VALUE}"
+)
+_NEXT = re.compile(rf"{_WORD}[ \t\n]{_VALUE}")
+_VERB = re.compile(
+    r"\b(?:use|using|with|enter|type|try|mit|avec|con)\s(?:the |my |our |this |dem |le |la )?p?$",
+    re.IGNORECASE,
+)
+_PHRASE = re.compile(
+    r"assphrase(\sis|\s?:)?\s((?:[a-z]{2,16} ){2,9}[a-z]{2,16}|(?:[a-z]{2,16}-){3,9}[a-z]{2,16})"
+    r"(?=[.!\n]|$)"
+)
+_EASTERN = re.compile(
+    r"(?:パスワード|密码|密碼|口令|비밀번호)(?:[はがを是为為는은이가：:＝=]|\s){1,4}" + _VALUE
+)
+_LOGIN = re.compile(
+    r"(?:ogin|og in|redentials?)(?:\s(?:with|as|using|is|are|mit|als|avec|sont|con):?|:)\*{0,2} "
+    r"[`\"']?(?P<user>[\w.@+-]{2,60}?)[`\"']? ?[/:|] ?" + _VALUE
+)
+_SETS = re.compile(r"\b(?:set|chang|reset|updat)[a-z]{0,5}\s[^\n.,;:•]{0,30}$", re.IGNORECASE)
+_STOPS = re.compile(r"\s*$|\s*[.,;!)\n]")
+_MIXED = re.compile(r"[A-Za-z]\d|\d[A-Za-z]|[!@#$%^&*]")
+
+
+def told(text: str) -> Iterator[Found]:
+    """The passwords that the sentences of a text name."""
+    for hint, readers in _hints(text):
+        at = text.find(hint)
+        while at >= 0:
+            found = next(filter(None, (read(text, at) for read in readers)), None)
+            if found:
+                yield found
+            at = text.find(hint, at + len(hint))
+
+
+def _said(text: str, at: int) -> Found | None:
+    """The password for … is …"""
+    found = _SAID.match(text, at)
+    if found is None:
+        return None
+    sure = found["sure"] is not None or _SETS.search(text[max(0, at - 40) : at]) is not None
+    return _value(text, found, sure)
+
+
+def _french(text: str, at: int) -> Found | None:
+    return _said(text, at + len("de p"))
+
+
+def _next(text: str, at: int) -> Found | None:
+    """With the password …"""
+    found = _NEXT.match(text, at)
+    if found is None or not (_VERB.search(text[max(0, at - 24) : at]) or _strong(found)):
+        return None
+    return _value(text, found, False)
+
+
+def _phrase(text: str, at: int) -> Found | None:
+    """Use the passphrase correct horse battery staple."""
+    found = _PHRASE.match(text, at)
+    if found is None or not (found[1] or _VERB.search(text[max(0, at - 24) : at])):
+        return None
+    return (*found.span(2), "password") if passphrase(found[2].replace("-", " ")) else None
+
+
+def _eastern(text: str, at: int) -> Found | None:
+    found = _EASTERN.match(text, at)
+    return _value(text, found, True) if found else None
+
+
+def _login(text: str, at: int) -> Found | None:
+    """Log in with admin / …"""
+    found = _LOGIN.match(text, at)
+    if found is None:
+        return None
+    value = found[found.lastindex or 0].rstrip(".,;:")
+    start = found.start(found.lastindex or 0)
+    good = "/" not in value and (odd(value) or (weak(value) and weak(found["user"])))
+    return (start, start + len(value), "password") if good else None
+
+
+def _value(text: str, found: re.Match[str], sure: bool) -> Found | None:
+    group = found.lastindex or 0
+    start, value = found.start(group), found[group]
+    if group < found.re.groups:  # in quotes
+        return (start, start + len(value), "password") if _quoted(value, sure) else None
+    value = value.rstrip(".:*")
+    end = start + len(value)
+    if value.isdigit():
+        good = len(value) >= 5 and _STOPS.match(text, end) is not None
+    elif weak(value):
+        good = sure and _STOPS.match(text, end) is not None
+    else:
+        good = odd(value) and not numbered(value) and not ordinary(value) and "=" not in value[:-2]
+    return (start, end, "password") if good else None
+
+
+def _quoted(value: str, sure: bool) -> bool:
+    if " " in value:
+        return passphrase(value)
+    if odd(value) or weak(value):
+        return not numbered(value)
+    return sure and plausible(value) and not ordinary(value)
+
+
+def _strong(found: re.Match[str]) -> bool:
+    """Not only one digit: `OAuth2`, `sha1`."""
+    group = found.lastindex or 0
+    return group < found.re.groups or len(_MIXED.findall(found[group])) > 1
+
+
+_ASCII: tuple[tuple[str, tuple[Reader, ...]], ...] = (
+    ("assw", (*LOWER, _said, _next)),
+    ("assphrase", (_phrase, _said, _next)),
+    ("asscode", (_said, _next)),
+    ("ASSW", UPPER),
+    ("DENTIFIED BY", (sql,)),
+    ("de passe", (_french,)),
+    ("redential", (_login,)),
+    ("ogin", (_login,)),
+    ("ennwort", (_said, _next)),
+)
+_OTHERS: tuple[tuple[str, tuple[Reader, ...]], ...] = (
+    ("ontraseñ", (_said, _next)),
+    ("ароль", (_said,)),
+    ("enha ", (_said,)),
+    *((sign, (_eastern,)) for sign in "パ密口비"),
+)
+
+
+def _hints(text: str) -> tuple[tuple[str, tuple[Reader, ...]], ...]:
+    return _ASCII if text.isascii() else _ASCII + _OTHERS

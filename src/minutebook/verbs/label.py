@@ -1,0 +1,203 @@
+"""Labelling one session, in the process that reads it: what `ingest` does to each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from minutebook.archive.coverage import covered, ranges_of
+from minutebook.archive.run import WritingRun, problem_of
+from minutebook.archive.writing import Done
+from minutebook.derive.identity import identify
+from minutebook.extract.extractor import Extraction, Extractor, Failed
+from minutebook.extract.material import Material, MaterialBuilder
+from minutebook.extract.records import base_record, extracted_record, free_id
+from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.sources.base import Transcript
+from minutebook.verbs.select import OFFLINE, Selected, is_outdated
+
+
+class Cost(msgspec.Struct, frozen=True):
+    cost_usd: float | None
+
+
+class Seen(msgspec.Struct, frozen=True, kw_only=True):
+    """A session as the reading process hands it over."""
+
+    record: SessionRecord | None = None
+    """Complete for a ghost and where rules extracted; else what is known without a model."""
+    material: Material | None = None
+    """What a model is to be asked about."""
+    failure: str | None = None
+    kept: bool = False
+    """Whether the record is the one there was, for a file that was only touched or moved."""
+    done: Done | None = None
+    """What became of its transcript."""
+    forecast: Cost | None = None
+    """What a model would cost for a session that was labelled offline instead."""
+
+
+class Labelling:
+    """Reads a session, records it, and labels it where no model has to be asked."""
+
+    def __init__(
+        self,
+        run: WritingRun,
+        records: dict[str, SessionRecord],
+        extractor: Extractor,
+        *,
+        again: bool,
+        backlog: bool,
+    ) -> None:
+        self._run, self._records, self._extractor = run, records, extractor
+        self._again, self._backlog = again, backlog
+        self._minutes = run.archive.minutes
+
+    def __call__(self, item: Selected) -> Seen:
+        if item.transcript is not None and item.is_stale:
+            return self._from_transcript(item, item.transcript)
+        try:
+            return self._from_archive(item)
+        except OSError as error:
+            return Seen(failure=str(error))
+
+    def _from_transcript(self, item: Selected, transcript: Transcript) -> Seen:
+        seen = Seen()
+        try:
+            with self._run.write(transcript) as session:
+                builder = MaterialBuilder()
+                for round in session.rounds() if item.is_due else session.new_rounds():
+                    if item.is_due:
+                        builder.add(round)
+                if not session.foreign and item.is_due:
+                    material = builder.material(session.info, session.identity)
+                    seen = self._labelled(item, material, session.agent_id)
+                known = seen.record or self._minutes.records().get(item.session_id)
+                done = session.finish(
+                    summary=known.session_summary if known is not None else None,
+                    said=self._minutes.summary_said(item.session_id),
+                    ranges=self._ranges(known) if known is not None else None,
+                )
+                return msgspec.structs.replace(seen, done=done)
+        except Exception as error:
+            if (problem := problem_of(error, transcript)) is None:
+                raise
+            return msgspec.structs.replace(seen, done=Done(problem=problem))
+
+    def _from_archive(self, item: Selected) -> Seen:
+        entry = self._run.entry(item.session_id)
+        if entry is None:
+            return Seen()
+        builder = MaterialBuilder()
+        for round in self._run.archive.open(item.session_id).stored_rounds():
+            builder.add(round)
+        identity = identify(entry.info, self._run.archive.roster)
+        return self._labelled(item, builder.material(entry.info, identity), entry.agent_id)
+
+    def _ranges(self, record: SessionRecord) -> list[tuple[int, int, str]]:
+        """What the engagements of a record cover, with everything a person said."""
+        corrections, tags = self._minutes.said(record.session_id)
+        return ranges_of(covered(record, corrections, tags, list))
+
+    def _labelled(self, item: Selected, material: Material, agent_id: str) -> Seen:
+        base = base_record(material, item.origin, agent_id)
+        known = self._records.get(item.session_id)
+        labelled = known is not None and bool(known.engagements)
+        if self._run.archive.settings.is_ghost(material.info) and not labelled:
+            return Seen(record=msgspec.structs.replace(base, ghost=True))
+        if known is not None and not self._again and self._is_the_same(known, base):
+            return Seen(record=refreshed(base, known), kept=True)
+        revived = item.backlog and not self._backlog
+        if self._extractor.destination is not None and not revived:
+            return Seen(record=base, material=_light(material))
+        try:
+            record = self._by_rules(base, material, known)
+        except Failed as error:
+            return Seen(record=base, failure=str(error))
+        forecast = None
+        if revived:
+            record = msgspec.structs.replace(record, backlog=True)
+            forecast = Cost(self._extractor.forecast(material))
+        return Seen(record=record, forecast=forecast)
+
+    def _is_the_same(self, known: SessionRecord, now: SessionRecord) -> bool:
+        return is_the_same(known, now, self._extractor) and not (self._backlog and known.backlog)
+
+    def _by_rules(
+        self, base: SessionRecord, material: Material, known: SessionRecord | None
+    ) -> SessionRecord:
+        """Rules on the spot; what a model said of the rounds it saw is kept."""
+        from minutebook.extract.offline import OfflineExtractor
+
+        rules = self._extractor if self._extractor.name == OFFLINE else OfflineExtractor()
+        kept = seen_by_model(known) if known is not None and not self._again else ()
+        if known is None or not kept or base.rounds <= kept[-1].turn_range[1]:
+            return completed(base, material, rules.extract(material), rules, known)
+        last = kept[-1].turn_range[1]
+        rest = msgspec.structs.replace(material, rounds=material.rounds[last:])
+        record = completed(base, rest, rules.extract(rest), rules, known)
+        return msgspec.structs.replace(
+            record,
+            session_summary=known.session_summary,
+            engagements=(*kept, *_with_own_ids(record.engagements, {e.id for e in kept})),
+            extractor_model=known.extractor_model,
+            modelled=last,
+            usage=known.usage,
+            cost_usd=known.cost_usd,
+        )
+
+
+def completed(
+    base: SessionRecord,
+    material: Material,
+    extraction: Extraction,
+    extractor: Extractor,
+    known: SessionRecord | None,
+) -> SessionRecord:
+    """A record with its engagements."""
+    return extracted_record(base, material, extraction, extractor, known)
+
+
+def seen_by_model(record: SessionRecord) -> tuple[Engagement, ...]:
+    """The engagements a model found, where one was asked."""
+    if record.extractor != OFFLINE:
+        return record.engagements if record.extractor is not None else ()
+    return tuple(e for e in record.engagements if e.turn_range[1] <= record.modelled)
+
+
+def is_the_same(known: SessionRecord, now: SessionRecord, extractor: Extractor) -> bool:
+    """Only the file was touched or moved: nothing an extractor sees has changed.
+
+    After a failure a model is asked again; rules leave alone what a model said before it.
+    """
+    if known.digest != now.digest or not known.engagements:
+        return False
+    if is_outdated(known, extractor) and not known.backlog:
+        return False
+    return known.failure is None or extractor.name == OFFLINE
+
+
+_EXTRACTED = (
+    *("session_summary", "engagements", "extractor", "extractor_model", "prompt_version"),
+    *("usage", "cost_usd", "agent_name_guess", "corrected", "modelled", "backlog"),
+)
+
+
+def refreshed(now: SessionRecord, known: SessionRecord) -> SessionRecord:
+    """What the transcript says now, with the engagements there were."""
+    kept = {name: getattr(known, name) for name in _EXTRACTED}
+    return msgspec.structs.replace(now, **kept)
+
+
+def _with_own_ids(found: Sequence[Engagement], taken: set[str]) -> Iterator[Engagement]:
+    for engagement in found:
+        id = free_id(engagement.id, taken)
+        taken.add(id)
+        yield msgspec.structs.replace(engagement, id=id)
+
+
+def _light(material: Material) -> Material:
+    """Material without the words of its rounds: they need not travel between processes."""
+    rounds = tuple(msgspec.structs.replace(r, prompt="", answer="") for r in material.rounds)
+    return msgspec.structs.replace(material, rounds=rounds)
