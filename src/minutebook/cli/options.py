@@ -1,11 +1,14 @@
-"""Options several verbs share."""
+"""Options several verbs share, and the archive they name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    from minutebook.archive import Archive
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -23,8 +26,33 @@ archive_option = click.option(
     help="The archive. [default: $MINUTEBOOK_ARCHIVE, else your data folder]",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+secrets_option = click.option(
+    "--secrets", is_flag=True, help="Show keys, tokens and passwords instead of masking them."
+)
 
 
-def house_options(command: F) -> F:
+def archive_options(command: F) -> F:
     """``--root`` and ``--archive``."""
     return root_option(archive_option(command))
+
+
+def opened(
+    path: str | None, roots: Iterable[str] = (), *, create: bool = False, secrets: bool = False
+) -> Archive:
+    """The archive a verb works on. What is damaged in it is named when the verb is done."""
+    from minutebook.archive import open_archive
+
+    archive = open_archive(path, roots, create=create, secrets=secrets)
+    if archive.places:
+        _ = archive.library  # a root that is not there is an error, whatever the verb needs
+    click.get_current_context().call_on_close(lambda: name_damage(archive))
+    return archive
+
+
+def name_damage(archive: Archive) -> None:
+    """A note for each file of the archive that could not be read (ARC-07)."""
+    from minutebook.cli import terminal
+
+    for trouble in archive.troubles():
+        path, reason = terminal.one_line(str(trouble.path)), terminal.one_line(trouble.reason)
+        terminal.note(f"{path} is damaged: {reason.rstrip('.')}. The rest was read.")

@@ -7,7 +7,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from minutebook.config import Settings
+from minutebook.archive import Archive
 
 
 def program() -> list[str]:
@@ -18,9 +18,9 @@ def program() -> list[str]:
     return [sys.executable, "-m", "minutebook"]
 
 
-def places(chosen: Settings, archive: str | None) -> list[str]:
-    """The roots and the archive somebody chose (by option or environment), as options."""
-    roots = [part for root in chosen.roots for part in ("--root", str(root.absolute()))]
-    if archive or os.environ.get("MINUTEBOOK_ARCHIVE"):
-        return [*roots, "--archive", str(chosen.archive.absolute())]
+def places(archive: Archive, named: str | None) -> list[str]:
+    """The roots and the archive a person chose (by option or environment), as options."""
+    roots = [part for root in archive.places for part in ("--root", str(root.absolute()))]
+    if named or os.environ.get("MINUTEBOOK_ARCHIVE"):
+        return [*roots, "--archive", str(archive.root.absolute())]
     return roots
