@@ -64,7 +64,6 @@ def hide(text: str) -> str:
     return mask(clean(text))
 
 
-
 def hidden_text(text: str | None, by: Hide) -> str | None:
     return by(text) if text else text
 
@@ -162,3 +161,29 @@ def secrets_of(round: Round) -> dict[str, str]:
     return found
 
 
+# -- marks as words, for everything that cannot hold a button
+
+_CUT_OFF = re.compile(f"{_EDGE}(?:[0-9a-f]{{0,16}}|[0-9a-f]{{16}}:[^{_EDGE}]*?)( …)?$")
+_CUT_SHORT = re.compile(f"^(… )?[^{_EDGE}]{{0,60}}{_EDGE}")
+
+
+def unmarked(text: str) -> str:
+    """A text with ``•••• (kind)`` for each mark; half a mark, left by a cut, is ``••••``."""
+    if _EDGE not in text:
+        return text
+    text = MARK.sub(lambda found: f"•••• ({found[2]})", text)
+    if _EDGE in text:
+        text = _CUT_OFF.sub(r"••••\1", text)
+        text = _CUT_SHORT.sub(r"\1••••", text).replace(_EDGE, "••••")
+    return text
+
+
+def unmarked_value(value: Any) -> Any:
+    """A plain value (of dicts, lists, texts) with words for the marks in all its texts."""
+    if isinstance(value, str):
+        return unmarked(value)
+    if isinstance(value, list | tuple):
+        return [unmarked_value(item) for item in value]
+    if isinstance(value, dict):
+        return {unmarked(str(key)): unmarked_value(item) for key, item in value.items()}
+    return value
