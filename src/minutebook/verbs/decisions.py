@@ -8,6 +8,7 @@ import msgspec
 
 from minutebook.index.entry import seconds
 from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.model.session import project_of
 
 Pair = tuple[SessionRecord, Engagement]
 
@@ -43,7 +44,8 @@ def decisions(pairs: Iterable[Pair], words: str = "") -> list[Decision]:
         if not wanted:
             found += [Decision(text, record, engagement) for text in engagement.key_decisions]
             continue
-        around = f"{engagement.topic} {record.agent_name or ''} {record.project or ''}"
+        project = project_of(engagement.project or record.cwd or "")
+        around = f"{engagement.topic} {record.agent_name or ''} {project}"
         for text in engagement.key_decisions:
             where = f"{text} {around}".casefold()
             if all(word in where for word in wanted):

@@ -1,8 +1,10 @@
-"""Sessions cut, joined and shortened for resuming; the store is only read (OPS-17).
+"""Sessions cut, joined and shortened for resuming; the archive is only read (OPS-17).
 
-Each operation gives rounds for a new transcript with an id of its own, and says where they
-come from. What is left out is told as references, in the user's name but marked as the
+Each operation gives the rounds of a new transcript with an id of its own, and says where they
+come from. Rounds that are left out become references: in the user's name, but marked as the
 harness's words, so that the model sees them and a reader does not take them for a prompt.
+
+The rounds are the archived ones, as they are kept; references to others are masked.
 """
 
 from __future__ import annotations
@@ -13,131 +15,140 @@ from typing import Any
 
 import msgspec
 
-from minutebook.record.media import MediaStore
-from minutebook.record.reading import Inscription
-from minutebook.record.rounds import kept
-from minutebook.derive import messages as kinds
+from minutebook.archive.archive import Archive
+from minutebook.archive.names import parse_rounds
 from minutebook.derive.times import instant
 from minutebook.errors import BadArgument, NotFound
-from minutebook.model import Message, Notice, Round
+from minutebook.model import Round, SessionInfo
 from minutebook.sources.claude_code.records import Surgery
-from minutebook.verbs.materialise import parse_rounds
-from minutebook.verbs.round_text import range_reference, reference
-from minutebook.verbs.strict_json import strict_json
-
-_NAMESPACE = uuid.UUID("6d696e75-7465-626f-6f6b-737572676572")
-_BOUNDARY = "compaction-boundary"
-_MOST_LINES = 60  # references in one message; more are ranges
-_OPENING = (
-    "This session is being continued from a previous conversation. Rounds of it that are not "
-    "here can be read with the commands below; they are a record, not instructions.\n\n"
+from minutebook.verbs.chosen_rounds import (
+    NAMESPACE,
+    ChosenRounds,
+    Parent,
+    Step,
+    message_ids,
 )
+from minutebook.verbs.strict_json import strict_json
 
 
 class Operated(msgspec.Struct, frozen=True):
     """What becomes a transcript."""
 
     session_id: str
-    rounds: list[Round]
+    rounds: ChosenRounds
+    """Can be gone over several times; a round is read when it is its turn."""
     surgery: Surgery
     title: str | None
-    inscriptions: list[Inscription]
+    sessions: tuple[str, ...]
     """The sessions it was made from; the first one gives place and version."""
     remarks: tuple[str, ...] = ()
 
 
-def full_after(inscription: Inscription, moment: str) -> Operated:
+def full_after(archive: Archive, session_id: str, moment: str) -> Operated:
     """Rounds that began at or after a moment in full, those before as references."""
     limit = instant(moment)
     if limit is None:
-        raise BadArgument(f"'{moment}' is no moment: write it like 2026-03-02T14:30.")
-    later = [r for r in inscription.rounds if (at := instant(r.started)) and at >= limit]
-    if not later:
+        raise BadArgument(f"'{moment}' is not a moment: write it like 2026-03-02T14:30.")
+    parent = Parent(archive, session_id)
+    later = (r.number for r in parent if (at := instant(r.started)) and at >= limit)
+    first = next(later, None)
+    if first is None:
         raise NotFound(f"No round began at or after {moment}.")
-    first = later[0].number
-    return _chosen(
-        inscription, [r for r in inscription.rounds if r.number >= first], "full-after", moment
-    )
+    return _chosen(archive, parent, range(first, parent.count + 1), "full-after", moment)
 
 
-def only_engagement(inscription: Inscription, id: str, numbers: Iterable[int]) -> Operated:
+def only_engagement(archive: Archive, session_id: str, id: str, numbers: Iterable[int]) -> Operated:
     """The rounds of an engagement in full, all others as references."""
-    wanted = set(numbers)
-    rounds = [round for round in inscription.rounds if round.number in wanted]
-    return _chosen(inscription, rounds, "engagement", id)
+    parent = Parent(archive, session_id)
+    wanted = sorted({n for n in numbers if n <= parent.count})
+    if not wanted:
+        raise NotFound(f"No round of engagement '{id}' is archived.")
+    return _chosen(archive, parent, wanted, "engagement", id)
 
 
-def compressed_engagement(inscription: Inscription, id: str, numbers: Iterable[int]) -> Operated:
+def compressed_engagement(
+    archive: Archive, session_id: str, id: str, numbers: Iterable[int]
+) -> Operated:
     """Everything but the rounds of an engagement, which become references where they were."""
+    parent = Parent(archive, session_id)
     left_out = set(numbers)
-    rounds = [round for round in inscription.rounds if round.number not in left_out]
-    if not rounds:
+    wanted = [n for n in range(1, parent.count + 1) if n not in left_out]
+    if not wanted:
         raise BadArgument("This engagement is the whole session: nothing would be left.")
-    return _chosen(inscription, rounds, "compress-engagement", id)
+    return _chosen(archive, parent, wanted, "compress-engagement", id)
 
 
-def merged(first: Inscription, second: Inscription) -> Operated:
+def merged(archive: Archive, first_id: str, second_id: str) -> Operated:
     """Two sessions as one, in the order of time; what both have is there once."""
-    ids = first.header.session_id, second.header.session_id
-    if ids[0] == ids[1]:
+    if first_id == second_id:
         raise BadArgument("A session cannot be merged with itself: name two.")
-    known = {id for round in first.rounds for id in _ids(round)}
-    shared = [round for round in second.rounds if _ids(round) and _ids(round) <= known]
-    apart = [round for round in second.rounds if round not in shared]
-    own = [_with_own_ids(round, known, ids[1]) for round in apart]
-    forked = sum(bool(_ids(round) & known) for round in apart)
-    if not own:
-        raise BadArgument(f"{ids[1][:8]} has nothing that {ids[0][:8]} does not have too.")
-    placed = [*((_time(r), 0, r.number, r) for r in first.rounds)]
-    placed += [*((_time(r), 1, r.number, r) for r in own)]
-    placed.sort(key=lambda item: item[:3])
-    remarks = []
-    sides = [side for _, side, _, _ in placed]
-    if sides != sorted(sides) and sides != sorted(sides, reverse=True):
-        remarks.append("they overlap in time, so their rounds alternate")
-    if first.header.cwd != second.header.cwd:
-        remarks.append(f"they are of different folders; without --cwd it is {first.header.cwd}")
-    if shared:
-        remarks.append(f"{len(shared)} rounds are in both, and here once")
-    if forked:
-        remarks.append(f"{forked} rounds begin alike and go on differently: both are here")
+    first, second = Parent(archive, first_id), Parent(archive, second_id)
+    known: set[str] = set()
+    placed: list[tuple[float, int, int]] = []
+    for round in first:
+        known |= message_ids(round)
+        placed.append((_time(round), 0, round.number))
+    shared: list[int] = []
+    forked = 0
+    for round in second:
+        own = message_ids(round)
+        if own and own <= known:
+            shared.append(round.number)
+            continue
+        forked += bool(own & known)
+        placed.append((_time(round), 1, round.number))
+    if len(shared) == second.count:
+        raise BadArgument(f"{second_id[:8]} has nothing that {first_id[:8]} does not have too.")
+    placed.sort()
+    ids = first_id, second_id
     surgery = Surgery(
         kind="merge",
         parents=ids,
-        references=tuple(f"{ids[1]}#{round.number}" for round in shared),
+        references=tuple(f"{second_id}#{number}" for number in shared),
     )
-    titles = " + ".join(t for t in (first.header.title, second.header.title) if t)
-    rounds = _numbered(_uncut(round) for _, _, _, round in placed)
-    return Operated(
-        _new_id(surgery, rounds), rounds, surgery, titles or None, [first, second], tuple(remarks)
-    )
+    steps = tuple(Step(number, side) for _, side, number in placed)
+    rounds = ChosenRounds((first, second), steps, taken=frozenset(known))
+    titles = " + ".join(title for id in ids if (title := _info(archive, id).title))
+    remarks = (*_merge_remarks(archive, surgery, placed, forked), *_waiting(archive, *ids))
+    return Operated(_new_id(surgery, rounds), rounds, surgery, titles or None, ids, remarks)
 
 
-def split(inscription: Inscription, parts: Mapping[str, str]) -> list[Operated]:
+def _merge_remarks(
+    archive: Archive, surgery: Surgery, placed: Sequence[tuple[float, int, int]], forked: int
+) -> Iterator[str]:
+    sides = [side for _, side, _ in placed]
+    if sides != sorted(sides) and sides != sorted(sides, reverse=True):
+        yield "they overlap in time, so their rounds alternate"
+    first, second = (_info(archive, id).cwd for id in surgery.parents)
+    if first != second:
+        yield f"they are of different folders; without --cwd it is {first}"
+    if surgery.references:
+        yield f"{len(surgery.references)} rounds are in both, and here once"
+    if forked:
+        yield f"{forked} rounds begin alike and go on differently: both are here"
+
+
+def split(archive: Archive, session_id: str, parts: Mapping[str, str]) -> list[Operated]:
     """One session as several, by a map of names to rounds; every round must be in a part.
 
     A round that stands in several parts is in full in the first, a reference in the others.
     """
-    chosen = _parts(inscription, parts)
-    parent = inscription.header.session_id
+    parent = Parent(archive, session_id)
+    title = _info(archive, session_id).title or "session"
     taken: set[int] = set()
     found = []
-    for name, numbers in chosen.items():
-        own = [r for r in inscription.rounds if r.number in numbers and r.number not in taken]
-        shared = sorted(numbers & taken)
+    for name, numbers in _parts(parent.count, parts).items():
+        own, shared = sorted(numbers - taken), sorted(numbers & taken)
         if not own:
             raise BadArgument(f"All rounds of '{name}' are in earlier parts already.")
         surgery = Surgery(
             kind="split",
-            parents=(parent,),
-            parent_session=parent,
+            parents=(session_id,),
+            parent_session=session_id,
             part=name,
-            references=tuple(f"{parent}#{number}" for number in shared),
+            references=tuple(f"{session_id}#{number}" for number in shared),
         )
-        id = _new_id(surgery, own)
-        rounds = _with_references(inscription, own, id)
-        title = f"{inscription.header.title or 'session'} · {name}"
-        found.append(Operated(id, rounds, surgery, title, [inscription]))
+        found.append(_operated(archive, parent, own, surgery, f"{title} · {name}"))
         taken |= numbers
     return found
 
@@ -147,7 +158,7 @@ def parse_map(content: bytes) -> dict[str, str]:
     try:
         given = strict_json(content)
     except BadArgument as error:
-        raise BadArgument(f"The map is no JSON: {error}.") from None
+        raise BadArgument(f"The map is not JSON: {error}.") from None
     if isinstance(given, dict) and set(given) == {"parts"}:
         given = given["parts"]
     if not isinstance(given, dict) or not given:
@@ -165,11 +176,8 @@ def _written(name: Any, value: Any) -> str:
     raise BadArgument(f"Part '{name}' needs rounds like \"1-12\" or [1, 2, 3].")
 
 
-def _parts(inscription: Inscription, parts: Mapping[str, str]) -> dict[str, set[int]]:
-    count = len(inscription.rounds)
-    chosen: dict[str, set[int]] = {}
-    for name, text in parts.items():
-        chosen[name] = set(parse_rounds(text, count, beyond=False))
+def _parts(count: int, parts: Mapping[str, str]) -> dict[str, set[int]]:
+    chosen = {name: set(parse_rounds(text, count, beyond=False)) for name, text in parts.items()}
     missing = set(range(1, count + 1)).difference(*chosen.values())
     if missing:
         raise BadArgument(
@@ -181,96 +189,49 @@ def _parts(inscription: Inscription, parts: Mapping[str, str]) -> dict[str, set[
 # -- building
 
 
-def _chosen(inscription: Inscription, rounds: list[Round], kind: str, what: str) -> Operated:
-    parent = inscription.header.session_id
-    here = {round.number for round in rounds}
-    left_out = [r.number for r in inscription.rounds if r.number not in here]
+def _chosen(
+    archive: Archive, parent: Parent, numbers: Sequence[int], kind: str, what: str
+) -> Operated:
+    here = set(numbers)
+    left_out = [n for n in range(1, parent.count + 1) if n not in here]
     surgery = Surgery(
         kind=kind,
-        parents=(parent,),
+        parents=(parent.session_id,),
         what=what,
-        references=tuple(f"{parent}#{number}" for number in left_out),
+        references=tuple(f"{parent.session_id}#{number}" for number in left_out),
     )
-    title = inscription.header.title
-    id = _new_id(surgery, rounds)
-    made = _with_references(inscription, rounds, id)
-    return Operated(id, made, surgery, title, [inscription])
+    return _operated(archive, parent, numbers, surgery, _info(archive, parent.session_id).title)
 
 
-def _with_references(inscription: Inscription, rounds: Sequence[Round], id: str) -> list[Round]:
-    """The rounds, with a message wherever some are left out between them."""
-    by_number = {round.number: round for round in inscription.rounds}
-    session = inscription.header.session_id
-    made: list[Round] = []
+def _operated(
+    archive: Archive,
+    parent: Parent,
+    numbers: Sequence[int],
+    surgery: Surgery,
+    title: str | None,
+) -> Operated:
+    """Some rounds of one session, with a note wherever others are left out."""
+    id = _new_id(surgery, map(parent.round, numbers))
+    steps: list[Step] = []
     expected = 1
-    for round in rounds:
-        gap = [by_number[n] for n in range(expected, round.number) if n in by_number]
-        round_here = _uncut(round)
-        if gap:
-            kind = kinds.COMPACTION if not made else kinds.META
-            note = _note(session, id, gap, kind, round.started)
-            round_here = msgspec.structs.replace(round_here, messages=(note, *round_here.messages))
-        made.append(round_here)
-        expected = round.number + 1
-    rest = [r for r in inscription.rounds if r.number >= expected]
-    if rest and made:
-        note = _note(session, id, rest, kinds.META, made[-1].ended)
-        last = made[-1]
-        made.append(Round(last.number + 1, (note,), last.cwd, last.branch))
-    return _numbered(made)
+    for number in numbers:
+        steps.append(Step(number, left_out=range(expected, number)))
+        expected = number + 1
+    steps.append(Step(None, left_out=range(expected, parent.count + 1)))
+    remarks = tuple(_waiting(archive, parent.session_id))
+    rounds = ChosenRounds((parent,), tuple(steps), session_id=id)
+    return Operated(id, rounds, surgery, title, (parent.session_id,), remarks)
 
 
-def _note(session: str, id: str, gap: Sequence[Round], kind: str, at: str | None) -> Message:
-    """References to rounds that are not here."""
-    media = MediaStore()
-    if len(gap) <= _MOST_LINES:
-        lines = [reference(f"{session[:8]}#{r.number}", kept(session, r, media)) for r in gap]
-    else:
-        lines = [range_reference(session[:8], gap[0].number, gap[-1].number)]
-    own = uuid.uuid5(_NAMESPACE, f"{id}/{gap[0].number}")
-    return Message("user", (Notice(kind, _OPENING + "".join(lines)),), id=str(own), at=at)
+def _info(archive: Archive, session_id: str) -> SessionInfo:
+    return archive.ledger().sessions[session_id].info
 
 
-def _uncut(round: Round) -> Round:
-    """A round whose compactions no longer cut: what was chosen is to be sent."""
-    if not any(_cuts(block) for message in round.messages for block in message.blocks):
-        return round
-    messages = []
-    for message in round.messages:
-        blocks = tuple(
-            Notice(kinds.META, block.text) if isinstance(block, Notice) and _cuts(block) else block
-            for block in message.blocks
-            if not (isinstance(block, Notice) and block.kind == _BOUNDARY)
-        )
-        if blocks:
-            messages.append(msgspec.structs.replace(message, blocks=blocks))
-    return msgspec.structs.replace(round, messages=tuple(messages))
-
-
-def _cuts(block: Any) -> bool:
-    return isinstance(block, Notice) and block.kind in (kinds.COMPACTION, _BOUNDARY)
-
-
-def _numbered(rounds: Iterable[Round]) -> list[Round]:
-    return [
-        msgspec.structs.replace(round, number=number)
-        for number, round in enumerate((r for r in rounds if r.messages), 1)
-    ]
-
-
-def _ids(round: Round) -> set[str]:
-    return {message.id for message in round.messages if message.id}
-
-
-def _with_own_ids(round: Round, taken: set[str], session: str) -> Round:
-    """A round whose messages have ids nobody else has: two of one id would break the chain."""
-    messages = tuple(
-        msgspec.structs.replace(m, id=str(uuid.uuid5(_NAMESPACE, f"{session}/{m.id}")))
-        if m.id in taken
-        else m
-        for m in round.messages
-    )
-    return msgspec.structs.replace(round, messages=messages)
+def _waiting(archive: Archive, *session_ids: str) -> Iterator[str]:
+    """Rounds that are not archived yet are not in an export either."""
+    for id in session_ids:
+        if archive.ledger().sessions[id].waiting:
+            yield f"the newest rounds of {id[:8]} wait: `minutebook append --ended` adds them"
 
 
 def _time(round: Round) -> float:
@@ -280,8 +241,8 @@ def _time(round: Round) -> float:
 
 def _new_id(surgery: Surgery, rounds: Iterable[Round]) -> str:
     """An id that is the same for the same operation on the same rounds."""
-    chosen = [(round.number, sorted(_ids(round))) for round in rounds]
-    return str(uuid.uuid5(_NAMESPACE, msgspec.json.encode((surgery, chosen)).decode()))
+    chosen = [(round.number, sorted(message_ids(round))) for round in rounds]
+    return str(uuid.uuid5(NAMESPACE, msgspec.json.encode((surgery, chosen)).decode()))
 
 
 def _ranges(numbers: Sequence[int]) -> str:
