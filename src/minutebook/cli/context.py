@@ -6,11 +6,9 @@ import click
 
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
-from minutebook.cli.options import house_options, json_option
-from minutebook.compose import open_house
-from minutebook.config import settings
+from minutebook.cli.options import archive_options, json_option, opened, secrets_option
 from minutebook.errors import BadArgument
-from minutebook.verbs.materialise import Mode, Shelf, materialise
+from minutebook.verbs.materialise import Mode, materialise
 from minutebook.verbs.round_text import LEVELS, Level
 
 _LEVEL = click.Choice(LEVELS)
@@ -18,17 +16,19 @@ _LEVEL = click.Choice(LEVELS)
 
 @click.command("context")
 @click.argument("sessions", nargs=-1, metavar="[SESSION[#ROUNDS]]…")
-@house_options
+@archive_options
 @click.option("--full", is_flag=True, help="Every round, every block.")
-@click.option("--compressed", is_flag=True, help="A line a round, with what to ask for.")
+@click.option("--compressed", is_flag=True, help="One line per round, with its command.")
 @click.option("--engagement", metavar="ID", help="Only the rounds of this engagement.")
 @click.option("--rounds", metavar="3,7-12", help="Only these rounds.")
-@click.option("--query", metavar="TEXT", help="What is about this in full, the rest as lines.")
-@click.option("--budget", type=click.IntRange(1), metavar="TOKENS", help="Held, whatever is asked.")
+@click.option("--query", metavar="TEXT", help="What is relevant in full, the rest as lines.")
+@click.option(
+    "--budget", type=click.IntRange(1), metavar="TOKENS", help="Never exceed this many tokens."
+)
 @click.option("--thinking", type=_LEVEL, help="[default: omit; full with --full]")
 @click.option("--tool-input", type=_LEVEL, help="[default: summary; full with --full]")
 @click.option("--tool-output", type=_LEVEL, help="[default: summary; full with --full]")
-@click.option("--secrets", is_flag=True, help="Leave keys and tokens as they are.")
+@secrets_option
 @json_option
 def command(
     sessions: tuple[str, ...],
@@ -48,17 +48,16 @@ def command(
 ) -> None:
     """Give an agent exactly the rounds it needs, within its budget.
 
-    Rounds that are not told in full are lines that say how to get them. With --budget and
-    nothing else, the newest rounds are told in full. Tokens are counted as bytes / 3.5.
+    A round that is not given in full is one line with the command that shows it. With --budget
+    and nothing else, the newest rounds are given in full. Tokens are counted as bytes / 3.5.
     """
     if full and compressed:
-        raise BadArgument("--full tells everything, --compressed nothing: choose one.")
+        raise BadArgument("--full gives every round in full, --compressed none: choose one.")
     if compressed and query is not None:
-        raise BadArgument("--query tells what is relevant in full: leave --compressed out.")
+        raise BadArgument("--query gives what is relevant in full: leave out --compressed.")
     mode: Mode = "full" if full else "compressed" if compressed else "recent"
-    house = open_house(settings(roots, archive))
     built = materialise(
-        Shelf(house.layout, house.library, house.roster),
+        opened(archive, roots, secrets=secrets),
         sessions,
         mode=mode,
         engagement=engagement,
@@ -68,7 +67,6 @@ def command(
         thinking=thinking,
         tool_input=tool_input,
         tool_output=tool_output,
-        secrets=secrets,
     )
     if as_json:
         print_json(context=built)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.types import ToolAnnotations
 
-from minutebook.record.layout import Layout
+from minutebook.archive.archive import Archive
+from minutebook.archive.masking import hide
 from minutebook.errors import BadArgument, MinutebookError
 from minutebook.mcp.telling import quoted
 from minutebook.mcp.tools import Tools
@@ -25,8 +25,9 @@ INSTRUCTIONS = (
 _READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
 
-def create_server(layout: Layout, places: tuple[Path, ...]) -> MCPServer[Any]:
-    tools = Tools(layout, places)
+def create_server(archive: Archive) -> MCPServer[Any]:
+    """A server for an archive; whatever that was opened with, agents see no secrets."""
+    tools = Tools(archive)
     server: MCPServer[Any] = MCPServer("minutebook", instructions=INSTRUCTIONS, log_level="WARNING")
     for tool in (
         tools.search,
@@ -54,9 +55,9 @@ def _plain(call: Callable[..., str], failure: type[Exception]) -> Callable[..., 
         try:
             return call(*args, **kwargs)
         except BadArgument as error:
-            raise failure(str(error)) from None
+            raise failure(hide(str(error))) from None
         except MinutebookError as error:
-            raise failure(quoted(str(error))) from None  # it may name what is in transcripts
+            raise failure(quoted(hide(str(error)))) from None  # it may name a title
         except OSError as error:
             raise failure(f"The archive cannot be read: {error.strerror or error}.") from None
 

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from minutebook.record.layout import Layout
-from minutebook.record.roster import load_roster
+from minutebook.archive.archive import Archive
+from minutebook.archive.finding import matching, search
+from minutebook.archive.names import parse_rounds
+from minutebook.archive.semantic import Meaning
 from minutebook.derive.plain import one_line
 from minutebook.derive.times import since as parse_since
 from minutebook.derive.tokens import tokens
 from minutebook.errors import BadArgument
-from minutebook.index.query import Filters, known_method, parse_query
+from minutebook.index.query import Filters, Query, known_method, parse_query
 from minutebook.mcp.telling import (
     HARD_LIMIT,
     MOST_TOKENS,
     answer,
     cut,
+    damage,
     decision_line,
     engagement_line,
     hit_line,
@@ -27,40 +28,23 @@ from minutebook.mcp.telling import (
     position,
     quoted,
 )
-from minutebook.sources.library import Library
 from minutebook.verbs.decisions import decisions, newest_first
-from minutebook.verbs.find import parse_address
-from minutebook.verbs.materialise import Shelf, materialise, parse_rounds
-from minutebook.verbs.minutes import Minutes
+from minutebook.verbs.materialise import materialise
 from minutebook.verbs.round_text import Fidelity, Level, round_text
-from minutebook.verbs.search import matching, search
-from minutebook.verbs.semantic import Meaning
-from minutebook.verbs.stats import tally
+from minutebook.verbs.stats import stats
 
 _MOST_HITS = 50
-_SECONDS = 2.0
+_SECONDS = 2.0  # agents ask several things at once: so long a look at the folders holds
 
 
 class Tools:
     """The archive as one agent sees it; calls come from several threads."""
 
-    def __init__(self, layout: Layout, places: tuple[Path, ...]) -> None:
-        self._layout, self._places = layout, places
-        self._minutes = Minutes(layout)
-        self._meaning = Meaning(layout)
+    def __init__(self, archive: Archive) -> None:
+        # One of our own: it lives for long, and masks whatever the other one does.
+        self._archive = Archive(archive.root, archive.places, patience=_SECONDS, lenient=True)
+        self._meaning = Meaning(archive.layout)
         self._lock = threading.Lock()
-        self._found: tuple[float, Library] | None = None
-
-    def _library(self) -> Library:
-        """The transcripts there are; agents ask several things at once, so for two seconds."""
-        now = time.monotonic()
-        if self._found is None or now - self._found[0] > _SECONDS:
-            self._found = (now, Library(self._places, lenient=True))
-        return self._found[1]
-
-    def _shelf(self) -> Shelf:
-        roster = load_roster(self._layout.root)
-        return Shelf(self._layout, self._library(), roster, self._minutes, self._meaning)
 
     def search(
         self,
@@ -79,19 +63,18 @@ class Tools:
         start, limit = position(cursor), max(1, min(limit, _MOST_HITS))
         with self._lock:
             found = search(
-                self._layout,
-                self._library(),
+                self._archive,
                 parse_query(query, filters),
                 where=where,
                 limit=start + limit + 1,
                 embedder=self._meaning.embedder,
                 ready=self._meaning.ready,
-                records=self._minutes.records(),
             )
-        page, more = paged(found.hits, hit_line, cursor, limit)
+        short = self._archive.short
+        page, more = paged(found.hits, lambda hit: hit_line(hit, short), cursor, limit)
         if not page:
-            return "Nothing was found. Other words, or fewer filters, may help."
-        return answer(f"{len(page)} found, best first:", page, more)
+            return self._told("Nothing was found. Other words, or fewer filters, may help.")
+        return self._told(answer(f"{len(page)} found, best first:", page, more))
 
     def engagements(
         self,
@@ -105,11 +88,12 @@ class Tools:
         """List pieces of work, newest first: topic, method, phase, outcome, rounds. `since` is a
         date like 2026-03-01 or days like 7d."""
         filters = _filters(project, agent, method, since)
-        pairs = newest_first(matching(self._minutes.records(), filters))
-        page, more = paged(pairs, engagement_line, cursor, max(1, min(limit, 100)))
+        pairs = newest_first(matching(self._archive.records(), filters))
+        short, most = self._archive.short, max(1, min(limit, 100))
+        page, more = paged(pairs, lambda pair: engagement_line(pair, short), cursor, most)
         if not page:
-            return "No (more) engagement passes. `stats` says what there is."
-        return answer(f"{len(page)} of {len(pairs)} engagements:", page, more)
+            return self._told("No (more) engagements pass. `stats` counts what there is.")
+        return self._told(answer(f"{len(page)} of {len(pairs)} engagements:", page, more))
 
     def decisions(
         self,
@@ -121,12 +105,13 @@ class Tools:
         cursor: str | None = None,
     ) -> str:
         """What was decided, newest first, where all `words` stand in or around the decision."""
-        pairs = matching(self._minutes.records(), _filters(project, agent, None, since))
+        pairs = matching(self._archive.records(), _filters(project, agent, None, since))
         found = decisions(pairs, words)
-        page, more = paged(found, decision_line, cursor, max(1, min(limit, 100)))
+        short, most = self._archive.short, max(1, min(limit, 100))
+        page, more = paged(found, lambda decision: decision_line(decision, short), cursor, most)
         if not page:
-            return "No (more) decision is written down with these words."
-        return answer(f"{len(page)} of {len(found)} decisions:", page, more)
+            return self._told("No (more) decisions have these words.")
+        return self._told(answer(f"{len(page)} of {len(found)} decisions:", page, more))
 
     def show(
         self,
@@ -138,30 +123,28 @@ class Tools:
     ) -> str:
         """Read rounds of a session: `3a4d64e0#12`, `3a4d64e0#12-14`, or a name with #rounds. Long
         answers are cut at whole rounds; the cursor goes on."""
-        shelf = self._shelf()
-        name, wanted = parse_address(address)
-        session = shelf.open(shelf.called(name))
+        session_id, wanted = self._archive.address(address)
+        session, name = self._archive.open(session_id), self._archive.short(session_id)
         if wanted is None:
             raise BadArgument(f"Say which rounds: {name}#1 … #{session.count}.")
         numbers = parse_rounds(f"{wanted.start}-{wanted.stop - 1}", session.count)
         start = position(cursor)
-        told: list[str] = []
+        texts: list[str] = []
         spent = 0
         fidelity = Fidelity(thinking, tool_input, tool_output)
         for number in numbers[start:]:
-            where = f"{session.session_id[:8]}#{number}"
-            text = round_text(where, session.round(number), fidelity)
+            text = round_text(f"{name}#{number}", session.round(number), fidelity)
             spent += tokens(text)
-            if told and spent > MOST_TOKENS:
+            if texts and spent > MOST_TOKENS:
                 break
-            told.append(text)
-        text, missing = cut("".join(told), HARD_LIMIT)
-        after = start + len(told)
+            texts.append(text)
+        text, missing = cut("".join(texts), HARD_LIMIT)
+        after = start + len(texts)
         more = str(after) if after < len(numbers) else None
-        head = f"{len(told)} of {len(numbers)} rounds of {session.session_id[:8]}"
+        head = f"{len(texts)} of {len(numbers)} rounds of {name}"
         if missing:
             head += " (the last one is cut: ask for it with tool_output='omit')"
-        return answer(f"{head}:", [text], more)
+        return self._told(answer(f"{head}:", [text], more), session.damaged)
 
     def context(
         self,
@@ -176,20 +159,22 @@ class Tools:
         budget = max(1, min(budget, HARD_LIMIT))
         with self._lock:
             built = materialise(
-                self._shelf(),
+                self._archive,
                 list(sessions),
+                meaning=self._meaning,
                 mode="compressed" if compressed else "recent",
                 engagement=engagement,
                 query=query,
                 budget=budget,
             )
-        return f"{built.tokens} tokens of {budget}:\n{quoted(built.text)}"
+        head = f"{built.tokens} tokens of {budget}:"
+        return self._told(f"{head}\n{quoted(built.text)}", built.damaged)
 
     def stats(
         self, project: str | None = None, agent: str | None = None, since: str | None = None
     ) -> str:
         """How much there is: sessions, engagements, decisions; by method, project, agent, phase."""
-        found = tally(matching(self._minutes.records(), _filters(project, agent, None, since)))
+        found = stats(self._archive, Query(filters=_filters(project, agent, None, since)))
         lines = [
             f"- {name}: " + ", ".join(f"{one_line(k)} {v}" for k, v in list(counts.items())[:12])
             for name, counts in (
@@ -204,14 +189,14 @@ class Tools:
             f"{found.sessions} sessions, {found.engagements} engagements, "
             f"{found.decisions} decisions, {len(found.days)} active days."
         )
-        return answer(head, lines, None)
+        return self._told(answer(head, lines, None))
 
     # -- resources
 
     def session(self, session: str) -> str:
-        """A session, a line a round."""
-        built = materialise(self._shelf(), [session], mode="compressed", budget=HARD_LIMIT)
-        return quoted(built.text)
+        """A session, one line per round."""
+        built = materialise(self._archive, [session], mode="compressed", budget=HARD_LIMIT)
+        return self._told(quoted(built.text), built.damaged)
 
     def round(self, session: str, round: str) -> str:
         """One round, with summaries of its tool calls."""
@@ -219,8 +204,16 @@ class Tools:
 
     def engagement(self, engagement: str) -> str:
         """The rounds of an engagement."""
-        built = materialise(self._shelf(), [], engagement=engagement, budget=MOST_TOKENS)
-        return quoted(built.text)
+        built = materialise(self._archive, [], engagement=engagement, budget=MOST_TOKENS)
+        return self._told(quoted(built.text), built.damaged)
+
+    # -- what could not be read
+
+    def _told(self, text: str, damaged: Mapping[str, str] | None = None) -> str:
+        """An answer, and the damaged files it lacks: the archive's own, and its sessions'."""
+        known = {str(trouble.path): trouble.reason for trouble in self._archive.troubles()}
+        missed = damage({**known, **(damaged or {})})
+        return f"{text}\n{missed}" if missed else text
 
 
 def _filters(

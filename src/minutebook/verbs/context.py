@@ -68,6 +68,8 @@ class Context(msgspec.Struct, frozen=True):
     tokens: int
     budget: int | None
     pieces: list[Piece]
+    damaged: dict[str, str] = {}
+    """Files of these sessions that could not be read → why."""
 
 
 def build_context(
@@ -77,11 +79,13 @@ def build_context(
     fidelity: Fidelity = Fidelity(),  # noqa: B008 - frozen
 ) -> Context:
     """One text of several sessions, within a budget."""
-    plan = _Plan(_united(sources), fidelity)
+    united = _united(sources)
+    plan = _Plan(united, fidelity)
     if budget is not None:
         plan.fit(budget)
     text = plan.text()
-    return Context(text, tokens(text), budget, plan.pieces())
+    damaged = {path: why for source in united for path, why in source.session.damaged.items()}
+    return Context(text, tokens(text), budget, plan.pieces(), damaged)
 
 
 def _united(sources: Sequence[Source]) -> list[Source]:

@@ -43,7 +43,7 @@ def materialise(
     if budget is not None and budget < 1:
         raise BadArgument("A budget is a number of tokens, like 20000.")
     if not names and engagement is None and query is None:
-        raise BadArgument("Name a session, or say what it should be about with --query.")
+        raise BadArgument("Name a session or an engagement, or give a query.")
     asked = [what for what in (engagement, rounds, query) if what is not None]
     if len(asked) > 1:
         raise _chosen_twice()
@@ -115,7 +115,7 @@ def _by_query(
 ) -> list[Source]:
     query = parse_query(text)
     if query.is_empty:
-        raise BadArgument("Say what it should be about: --query 'passkey login'.")
+        raise BadArgument("A query says what it should be about, like 'passkey login'.")
     named = list(dict.fromkeys(session_id for session_id, _ in addresses))
     found = relevant_rounds(archive, query, named, embedder=meaning.embedder, ready=meaning.ready)
     if not named:
