@@ -11,10 +11,12 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -30,12 +32,18 @@ from minutebook.config import chosen_archive, expanded
 from minutebook.derive.activity import Activity, activity
 from minutebook.errors import BadArgument, Conflict, NotFound
 from minutebook.model import Roster
-from minutebook.model.engagement import SessionRecord
+from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.record.layout import Layout, SessionFolder
 from minutebook.record.ledger import Entry, Ledger, load_ledger
 from minutebook.record.roster import load_roster
 from minutebook.sources.base import Transcript, Trouble
 from minutebook.sources.library import Library, Overview, chosen_copies, open_file
+
+if TYPE_CHECKING:
+    from minutebook.archive.finding import Hit, In
+    from minutebook.archive.semantic import Meaning
+    from minutebook.index.engine import Mode
+    from minutebook.index.query import Query
 
 _OPEN = 3  # sessions kept open
 
@@ -400,6 +408,42 @@ class Archive:
             if id not in records
         }
         return {**bare, **records}
+
+    def engagements(self) -> Iterator[tuple[SessionRecord, Engagement]]:
+        """Every engagement, with the record of its session."""
+        for record in self.records().values():
+            for engagement in record.engagements:
+                yield record, engagement
+
+    def search(
+        self,
+        query: str | Query,
+        *,
+        where: In = "all",
+        mode: Mode = "hybrid",
+        limit: int = 10,
+    ) -> list[Hit]:
+        """Engagements and turns about a query, best first; by words alone with ``lexical``."""
+        from minutebook.archive.finding import search
+        from minutebook.index.query import parse_query
+
+        asked = parse_query(query) if isinstance(query, str) else query
+        answer = search(
+            self,
+            asked,
+            where=where,
+            mode=mode,
+            limit=limit,
+            embedder=self._meaning.embedder,
+            ready=self._meaning.ready,
+        )
+        return answer.hits
+
+    @cached_property
+    def _meaning(self) -> Meaning:
+        from minutebook.archive.semantic import Meaning
+
+        return Meaning(self.layout)
 
     # -- health
 
