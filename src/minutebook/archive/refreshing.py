@@ -33,7 +33,6 @@ from minutebook.record.layout import Layout
 from minutebook.record.recover import StoredRounds
 from minutebook.record.rounds import read_words
 from minutebook.record.store import make_folder, private, writing
-from minutebook.sources.base import Transcript
 from minutebook.sources.fan_out import fan_out
 from minutebook.sources.library import open_transcript
 
@@ -54,9 +53,6 @@ class _Source(msgspec.Struct, frozen=True, kw_only=True):
     session_id: str
     state: State
     size: int
-    archived: bool
-    transcript: Transcript | None = None
-    """Where the archive has not all of it."""
 
 
 def refresh(archive: Archive) -> Refreshed:
@@ -159,15 +155,10 @@ def _sources(archive: Archive, records: dict[str, SessionRecord]) -> Iterator[_S
             moved = _moved(records.get(id))
             told = msgspec.json.encode((entry.info.title, moved))
             state = (f"archive:{hashlib.sha256(told).hexdigest()[:16]}", entry.rounds, 0.0)
-            yield _Source(session_id=id, state=state, size=max(entry.size, 0), archived=True)
+            yield _Source(session_id=id, state=state, size=max(entry.size, 0))
         elif transcript is not None:
-            yield _Source(
-                session_id=id,
-                state=(str(transcript.path), transcript.size, transcript.mtime),
-                size=transcript.size,
-                archived=entry is not None,
-                transcript=transcript,
-            )
+            state = (str(transcript.path), transcript.size, transcript.mtime)
+            yield _Source(session_id=id, state=state, size=transcript.size)
 
 
 def _moved(record: SessionRecord | None) -> list[tuple[tuple[tuple[int, int], ...], str]]:
@@ -199,7 +190,7 @@ def _packed_entries(
 
 def _entries(archive: Archive, source: _Source, record: SessionRecord | None) -> list[Prepared]:
     """Turns, and the title, unless it only is the beginning of the first prompt."""
-    info, rounds = _words(archive, source)
+    info, rounds = words_of(archive, source.session_id)
     if info is None:
         return []
     turns = [turn_entry(pair) for pair in turn_pairs(info, rounds)]
@@ -218,15 +209,21 @@ def _of_project(entry: Entry, record: SessionRecord | None) -> Entry:
     return entry
 
 
-def _words(archive: Archive, source: _Source) -> tuple[SessionInfo | None, list[Round]]:
-    id = source.session_id
-    if source.archived:
-        info = archive.ledger().sessions[id].info
-        if source.transcript is not None:  # it goes on where the archive ends
-            return info, list(archive.open(id).stored_rounds())
-        return info, list(_archived_words(archive, id))
-    assert source.transcript is not None
-    reading = open_transcript(source.transcript, "skim")
+def words_of(archive: Archive, session_id: str) -> tuple[SessionInfo | None, list[Round]]:
+    """A session and its rounds with nothing but their words, as they are kept.
+
+    From the archive where that has them, else from the transcript; None where the file is not
+    a transcript after all.
+    """
+    entry = archive.ledger().sessions.get(session_id)
+    transcript = archive.transcript(session_id)
+    if entry is not None:
+        if transcript is not None and has_grown(entry, transcript):
+            return entry.info, list(archive.open(session_id).stored_rounds())
+        return entry.info, list(_archived_words(archive, session_id))
+    if transcript is None:
+        return None, []
+    reading = open_transcript(transcript, "skim")
     rounds = list(reading.rounds())
     return (None, []) if reading.report.foreign else (reading.info(), rounds)
 
