@@ -10,21 +10,18 @@ import click
 
 from minutebook.verbs.ask import Asked
 
-_WORTH_A_BAR = 20_000_000  # bytes
+WORTH_A_BAR = 20_000_000  # bytes
 
 
 class Bars:
-    """One bar after the other, on standard error; each ends where the next begins."""
+    """One bar after the other, on standard error; none where that is not a terminal."""
 
-    def __init__(self, bytes: int) -> None:
-        self._bytes = bytes
+    def __init__(self) -> None:
         self._bar: Any = None
         self._note = ""
         self._done = 0
 
     def __enter__(self) -> Bars:
-        if self._bytes >= _WORTH_A_BAR:
-            self._open(self._bytes, "Reading")
         return self
 
     def __exit__(
@@ -33,16 +30,15 @@ class Bars:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.end_reading()
+        self.end()
+
+    def start_reading(self, bytes: int) -> None:
+        if bytes >= WORTH_A_BAR:
+            self._open(bytes, "Reading")
 
     def read(self, bytes: int) -> None:
         if self._bar is not None:
             self._bar.update(bytes)
-
-    def end_reading(self) -> None:
-        if self._bar is not None:
-            self._bar.render_finish()
-            self._bar = None
 
     def start_asking(self, calls: int) -> None:
         self._open(calls, "Asking", show_eta=True)
@@ -53,7 +49,15 @@ class Bars:
             self._bar.update(max(0, asked.done - self._done))
             self._done = asked.done
 
+    def end(self) -> None:
+        """The next lines stand below the bar."""
+        if self._bar is not None:
+            self._bar.render_finish()
+            self._bar = None
+
     def _open(self, length: int, label: str, *, show_eta: bool = False) -> None:
+        if not sys.stderr.isatty():
+            return
         self._bar = click.progressbar(
             length=length,
             label=label,

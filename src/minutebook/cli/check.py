@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
+from minutebook.archive import Archive
+from minutebook.archive.masking import hidden
+from minutebook.archive.names import existing_file
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
-from minutebook.cli.options import house_options, json_option
-from minutebook.compose import open_house
-from minutebook.config import settings
+from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.errors import BadArgument, NotFound
-from minutebook.verbs.check import SessionCheck, check
-from minutebook.verbs.find_inscription import find_inscription
+from minutebook.sources.base import Trouble
+from minutebook.verbs.check import SessionCheck, check, check_file
+from minutebook.verbs.check_archive import check_archive
 
 
 @click.command("check")
 @click.argument("sessions", nargs=-1, metavar="[SESSION]...")
-@house_options
-@click.option("--all", "everything", is_flag=True, help="Every inscribed session.")
+@archive_options
+@click.option(
+    "--all", "everything", is_flag=True, help="Every inscribed session, and the archive itself."
+)
 @json_option
 def command(
     sessions: tuple[str, ...],
@@ -30,32 +32,47 @@ def command(
 ) -> None:
     """Compare inscriptions with their sources, and prove the way back; nothing is written.
 
-    The exit status is 0 only when nothing that matters is lost.
+    SESSION is an inscribed session, or a transcript that is not inscribed yet. The exit
+    status is 0 only when nothing that matters is lost.
     """
     if everything == bool(sessions):
         raise BadArgument("Name sessions, or say --all.")
-    house = open_house(settings(roots, archive))
-    documents: list[Path]
+    book = opened(archive, roots)
+    problems: list[Trouble] = []
     if everything:
-        documents = house.layout.documents()
+        results = [check(book, session_id) for session_id in sorted(book.ledger().sessions)]
+        problems = check_archive(book)
+        if not results and not problems:
+            raise NotFound("Nothing is inscribed yet: `minutebook inscribe --all`.")
     else:
-        documents = [find_inscription(house.layout, name) for name in sessions]
-    if not documents:
-        raise NotFound("Nothing is inscribed yet: `minutebook inscribe --all`.")
-    results = [check(house.library, house.roster, document) for document in documents]
+        results = [_check(book, name) for name in sessions]
+    results = [hidden(result, book.hide) for result in results]
     if as_json:
-        print_json(checks=results)
+        print_json(checks=results, problems=problems)
     else:
+        for problem in problems:
+            line = f"✗ {terminal.one_line(str(problem.path))}: {terminal.one_line(problem.reason)}"
+            terminal.say(click.style(line, fg="red"))
         for result in results:
             _print(result, details=not everything)
         good = sum(result.ok for result in results)
         count = terminal.plural(len(results), "session")
-        if good == len(results):
+        if good == len(results) and not problems:
             terminal.say(f"{count} checked: nothing that matters is lost.")
         else:
-            terminal.say(f"{count} checked: {len(results) - good} with problems.")
-    if not all(result.ok for result in results):
+            beside = f", {len(problems)} of the archive itself" if problems else ""
+            terminal.say(f"{count} checked: {len(results) - good} with problems{beside}.")
+    if problems or not all(result.ok for result in results):
         raise click.exceptions.Exit(1)
+
+
+def _check(archive: Archive, name: str) -> SessionCheck:
+    """Check what a person names; a file that is not archived goes through a scratch archive."""
+    session_id = archive.resolve(name)
+    file = existing_file(name) if name.endswith(".jsonl") else None
+    if file is not None and session_id not in archive.ledger().sessions:
+        return check_file(file)
+    return check(archive, session_id)
 
 
 def _print(result: SessionCheck, *, details: bool) -> None:

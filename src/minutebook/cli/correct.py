@@ -6,9 +6,7 @@ import click
 
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
-from minutebook.cli.options import archive_option, json_option
-from minutebook.compose import open_house
-from minutebook.config import settings
+from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.verbs.correct import correct
 
 
@@ -16,18 +14,22 @@ from minutebook.verbs.correct import correct
 @click.argument("session")
 @click.argument("engagement")
 @click.argument("setting", metavar="FIELD=VALUE")
-@archive_option
+@archive_options
 @json_option
 def command(
-    session: str, engagement: str, setting: str, archive: str | None, as_json: bool
+    session: str,
+    engagement: str,
+    setting: str,
+    roots: tuple[str, ...],
+    archive: str | None,
+    as_json: bool,
 ) -> None:
     """Correct an engagement; your word wins over every later extraction.
 
     ENGAGEMENT is its id, the start of it, or the number of a round in it. FIELD is topic,
     project, method, phase, outcome, key_decisions (separated by ;) or turn_range (3-7).
     """
-    house = open_house(settings([], archive))
-    changed = correct(house.layout, session, engagement, setting)
+    changed = correct(opened(archive, roots), session, engagement, setting)
     if as_json:
         print_json(engagement=changed)
         return

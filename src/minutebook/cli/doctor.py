@@ -7,37 +7,35 @@ from collections import Counter
 
 import click
 
+from minutebook.archive import Archive
 from minutebook.cli import terminal
+from minutebook.cli.bars import WORTH_A_BAR
 from minutebook.cli.json_output import print_json
-from minutebook.cli.options import house_options, json_option
-from minutebook.compose import open_house
-from minutebook.config import settings
-from minutebook.sources.library import Library
+from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.verbs.doctor import CleanUp, Diagnosis, diagnose
 
 _MOST = 12
 
 
 @click.command("doctor")
-@house_options
+@archive_options
 @json_option
 def command(roots: tuple[str, ...], archive: str | None, as_json: bool) -> None:
-    """Say what the transcripts look like, what cannot be read, and which will be deleted."""
-    house = open_house(settings(roots, archive))
-    diagnosis = examine(house.library)
+    """Show what the transcripts look like, what cannot be read, and which will be deleted."""
+    diagnosis = examine(opened(archive, roots))
     if as_json:
         print_json(diagnosis=diagnosis)
         return
     print_diagnosis(diagnosis)
 
 
-def examine(library: Library) -> Diagnosis:
-    """Diagnose with a progress bar where somebody is watching."""
-    total = sum(transcript.size for transcript in library.transcripts)
-    if not sys.stderr.isatty() or total < 20_000_000:
-        return diagnose(library)
+def examine(archive: Archive) -> Diagnosis:
+    """Diagnose with a progress bar where a person is watching."""
+    total = sum(transcript.size for transcript in archive.library.transcripts)
+    if not sys.stderr.isatty() or total < WORTH_A_BAR:
+        return diagnose(archive)
     with click.progressbar(length=total, label="Reading", file=sys.stderr) as bar:
-        return diagnose(library, progress=bar.update)
+        return diagnose(archive, progress=bar.update)
 
 
 def print_diagnosis(diagnosis: Diagnosis) -> None:
@@ -70,7 +68,7 @@ def _print_clean_up(clean_up: CleanUp) -> None:
     terminal.say(f"  Claude Code deletes transcripts after {clean_up.days} days.")
     if clean_up.overdue:
         count = terminal.plural(clean_up.overdue, "session is", "sessions are")
-        line = f"  {count} older already, and will go at the next interactive start."
+        line = f"  {count} older already: Claude Code deletes them the next time it starts."
         terminal.say(click.style(line, fg="red"))
     if clean_up.soon:
         count = terminal.plural(clean_up.soon, "session follows", "sessions follow")
@@ -89,7 +87,7 @@ def _print_problems(diagnosis: Diagnosis) -> None:
             if len(file.bad_lines) > _MOST:
                 terminal.say(terminal.quiet(f"  … {len(file.bad_lines) - _MOST} more in this file"))
     if diagnosis.foreign:
-        _heading("Files that are no transcripts of Claude Code")
+        _heading("Files that are not transcripts of Claude Code")
         for trouble in diagnosis.foreign:
             terminal.say(f"  {terminal.one_line(str(trouble.path))}: {trouble.reason}")
     if diagnosis.troubles:

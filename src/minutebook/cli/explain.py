@@ -7,34 +7,46 @@ from collections.abc import Sequence
 import click
 import msgspec
 
+from minutebook.archive import Archive
+from minutebook.archive.masking import hidden
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
-from minutebook.compose import House
 from minutebook.extract.offline.boundaries import Reason
-from minutebook.sources.base import Transcript
+from minutebook.extract.offline.extractor import Explanation
+from minutebook.extract.reply import Reply
 from minutebook.verbs.survey import explain
 
 _REASONS = 6
 
 
-def print_explanations(house: House, transcripts: list[Transcript], as_json: bool) -> None:
+class _Explained(msgspec.Struct, frozen=True):
+    """What is told of a session."""
+
+    title: str
+    reply: Reply
+    reasons: list[Explanation]
+
+
+def print_explanations(archive: Archive, sessions: Sequence[str] | None, as_json: bool) -> None:
+    """Newest first, each engagement with its reasons."""
     found = []
-    for transcript in transcripts:
-        explained = explain(transcript, house.roster)
+    if sessions is None:
+        sessions = [session.id for session in archive.sessions(ghosts=True).sessions]
+    for session_id in sessions:
+        explained = explain(archive, session_id)
         if explained is None:
             continue
         material, reply, reasons = explained
+        told = hidden(_Explained(material.info.title or "", reply, reasons), archive.hide)
+        pairs = list(zip(told.reply.engagements, told.reasons, strict=True))
         if as_json:
-            parts = [
-                {**msgspec.to_builtins(part), "why": why}
-                for part, why in zip(reply.engagements, reasons, strict=True)
-            ]
-            found.append({"session_id": material.info.id, "engagements": parts})
+            parts = [{**msgspec.to_builtins(part), "why": why} for part, why in pairs]
+            found.append({"session_id": session_id, "engagements": parts})
             continue
-        terminal.say(click.style(terminal.one_line(material.info.title or ""), bold=True))
-        for part, why in zip(reply.engagements, reasons, strict=True):
+        terminal.say(click.style(terminal.one_line(told.title), bold=True))
+        for part, why in pairs:
             terminal.say(
-                f"{material.info.id[:8]}#{why.first}-{why.last}  {terminal.one_line(part.topic)}"
+                f"{session_id[:8]}#{why.first}-{why.last}  {terminal.one_line(part.topic)}"
             )
             if why.cut:
                 _say("cut before it", why.cut)

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
 
-from minutebook.record.layout import Layout
-from minutebook.record.ledger import load_ledger
+from minutebook.archive import Archive
+from minutebook.archive.engagements import rounds_of_engagement
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
-from minutebook.cli.options import archive_option, json_option
-from minutebook.compose import open_house
-from minutebook.config import expanded, settings
+from minutebook.cli.options import archive_option, json_option, opened
+from minutebook.config import expanded
 from minutebook.errors import BadArgument, NotFound
 from minutebook.sources.registry import SOURCES
-from minutebook.verbs.engagement_rounds import numbers, rounds_of_engagement
-from minutebook.verbs.export import Exported, export_claude, export_operated, read_whole
-from minutebook.verbs.find_inscription import find_inscription
+from minutebook.verbs.export import Exported, export_claude, export_operated
 from minutebook.verbs.surgery import (
     Operated,
     compressed_engagement,
@@ -60,6 +55,8 @@ def command(
 ) -> None:
     """Write an inscribed session as a transcript that `claude --resume` accepts.
 
+    The record is given back as it is: secrets are not masked.
+
     With --full-after, --engagement, --compress-engagement, --merge or --split it is a new
     transcript with an id of its own, which says where it comes from.
     """
@@ -70,23 +67,25 @@ def command(
         raise BadArgument("These do not go together: choose one way to cut.")
     if len(sessions) != (2 if "merge" in asked else 1):
         wanted = "two sessions" if "merge" in asked else "one session"
-        raise BadArgument(f"Name {wanted}: `minutebook status` says what there is.")
-    house = open_house(settings([], archive))
+        raise BadArgument(f"Name {wanted}: `minutebook sessions` lists them.")
+    book = opened(archive)
     home = expanded(root) if root else SOURCES["claude-code"].default_root()
     target = expanded(out) if out else None
-    documents = [find_inscription(house.layout, session) for session in sessions]
+    ids = [book.resolve(session) for session in sessions]
+    for session_id in ids:
+        book.folder(session_id)  # an error where it is not archived yet
     if not asked:
-        done = [export_claude(documents[0], root=home, out=target, cwd=cwd, force=force)]
+        done = [export_claude(book, ids[0], root=home, out=target, cwd=cwd, force=force)]
     else:
-        operated = _operated(house.layout, documents, asked)
+        operated = _operated(book, ids, asked)
         if len(operated) > 1 and target is not None:
             target.mkdir(parents=True, exist_ok=True)
         for one in operated:  # all or nothing: what is in the way is found before
-            export_operated(one, root=home, out=target, cwd=cwd, force=force, write=False)
+            export_operated(book, one, root=home, out=target, cwd=cwd, force=force, write=False)
         done = [
-            export_operated(one, root=home, out=target, cwd=cwd, force=force) for one in operated
+            export_operated(book, one, root=home, out=target, cwd=cwd, force=force)
+            for one in operated
         ]
-    done = [_with_remark(house.layout, exported, documents) for exported in done]
     if as_json:
         print_json(exported=done[0] if len(done) == 1 else done)
         return
@@ -94,39 +93,23 @@ def command(
         _print(exported, written=out is not None)
 
 
-def _with_remark(layout: Layout, exported: Exported, documents: list[Path]) -> Exported:
-    """An export that says so where the newest rounds of a session are not inscribed yet."""
-    entries = load_ledger(layout).sessions
-    waiting = [
-        id
-        for id, e in entries.items()
-        if e.waiting and layout.document(e.agent_id, id) in documents
-    ]
-    if not waiting:
-        return exported
-    told = f"the newest rounds of {waiting[0][:8]} wait: `minutebook append --ended` adds them"
-    return msgspec.structs.replace(exported, remarks=[*exported.remarks, told])
-
-
-def _operated(layout: Layout, documents: list[Path], asked: dict[str, Any]) -> list[Operated]:
-    inscriptions = [read_whole(document)[0] for document in documents]
-    one = inscriptions[0]
+def _operated(archive: Archive, ids: list[str], asked: dict[str, Any]) -> list[Operated]:
     if "merge" in asked:
-        return [merged(*inscriptions)]
+        return [merged(archive, *ids)]
+    (session_id,) = ids
     if "full_after" in asked:
-        return [full_after(one, asked["full_after"])]
+        return [full_after(archive, session_id, asked["full_after"])]
     if "map_file" in asked:
         path = expanded(asked["map_file"])
         if not path.is_file():
             raise NotFound(f"There is no map at {path}.")
-        return split(one, parse_map(path.read_bytes()))
+        return split(archive, session_id, parse_map(path.read_bytes()))
     cut: Callable[..., Operated] = compressed_engagement
     if "engagement" in asked:
         cut = only_engagement
     (id,) = asked.values()
-    session_id = one.header.session_id
-    ranges = rounds_of_engagement(layout, id, {session_id})[session_id]
-    return [cut(one, id, numbers(ranges, len(one.rounds)))]
+    numbers = rounds_of_engagement(archive, id, {session_id})[session_id]
+    return [cut(archive, session_id, id, numbers)]
 
 
 def _print(exported: Exported, *, written: bool) -> None:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from minutebook.cli.options import GHOSTS
 from minutebook.derive.times import since as parse_since
 from minutebook.errors import BadArgument
 from minutebook.index.query import Filters, day, known_method, next_day
@@ -29,7 +30,7 @@ _OPTIONS = (
     click.option(
         "--has-tools/--no-tools", default=None, help="Turns with, or without, tool calls."
     ),
-    click.option("--ghosts", is_flag=True, help="Also sessions that were hardly begun."),
+    click.option("--ghosts", is_flag=True, help=GHOSTS),
 )
 
 

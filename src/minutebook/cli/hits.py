@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import click
 
+from minutebook.archive.finding import Hit
 from minutebook.cli import terminal
 from minutebook.cli.ingest_report import method_mark
 from minutebook.derive.times import instant
 from minutebook.index.snippet import Snippet
 from minutebook.model.session import project_of
-from minutebook.verbs.search import Hit
 
 
 def print_hits(hits: Sequence[Hit]) -> None:

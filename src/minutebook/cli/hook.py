@@ -10,14 +10,13 @@ from pathlib import Path
 import click
 import msgspec
 
-from minutebook.record.layout import Layout
-from minutebook.record.store import make_folder
+from minutebook.archive import Archive, open_archive
 from minutebook.cli.options import archive_option
-from minutebook.compose import choose_extractor, open_house
-from minutebook.config import settings
 from minutebook.derive.plain import clean, one_line
 from minutebook.errors import Locked, MinutebookError
-from minutebook.sources.library import Library
+from minutebook.extract.choose import choose_extractor
+from minutebook.record.layout import Layout
+from minutebook.record.store import make_folder
 from minutebook.verbs.ingest import ingest
 
 _LOG_BYTES = 1_000_000
@@ -36,14 +35,14 @@ class _Event(msgspec.Struct):
 @archive_option
 def command(archive: str | None) -> None:
     """Ingest the session that has just ended; whatever happens is written to a log."""
-    layout = open_house(settings([], archive)).layout
+    layout = open_archive(archive, create=True).layout
     try:
         make_folder(layout.root)
         told = _take(layout, os.environ.get("MINUTEBOOK_EVENT", ""))
     except MinutebookError as error:
         told = f"not taken: {error}"
     except Exception:
-        # Nobody sees what a detached process prints: the log is the only place for a bug.
+        # A detached process prints for no one: the log is the only place for a bug.
         told = f"a bug:\n{traceback.format_exc()}"
     _log(layout, told)
 
@@ -56,12 +55,13 @@ def _take(layout: Layout, event: str) -> str:
     path, who = Path(said.transcript_path), one_line(said.session_id)[:8]
     if path.suffix != ".jsonl" or not path.is_file():
         return f"{who}: there is no transcript ({one_line(said.reason)[:40]})"
-    roster = open_house(settings([], layout.root)).roster
     deadline = time.monotonic() + _PATIENCE
     while True:
         try:
-            transcripts = Library([path]).transcripts
-            report = ingest(layout, roster, transcripts, choose_extractor("offline"), ended=True)
+            archive = Archive(layout.root, (path,))
+            report = ingest(
+                archive, choose_extractor("offline"), archive.library.transcripts, ended=True
+            )
             why = one_line(said.reason)[:40]
             return f"{who}: {report.engagements} engagements ({why})"
         except Locked:

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-from minutebook.record.engagements import read_records
+from minutebook.archive import Archive
 from minutebook.cli import terminal
-from minutebook.compose import House
 from minutebook.derive.times import instant
 from minutebook.extract.extractor import Extractor
 from minutebook.extract.secret import find_secret
@@ -81,7 +80,7 @@ def print_survey(extractor: Extractor, sessions: Sequence[Surveyed], *, batch: b
     if extractor.destination is None:
         terminal.say("Offline: nothing is sent, nothing is paid.")
     elif total is None:
-        terminal.say(f"By {extractor.name}{model}: nobody knows what it costs.")
+        terminal.say(f"By {extractor.name}{model}: the cost is not known.")
     else:
         terminal.say(f"By {extractor.name}{model}: about ${total:.2f}. Offline: nothing.")
     if extractor.name == "anthropic" and find_secret("ANTHROPIC_API_KEY") is None:
@@ -89,14 +88,14 @@ def print_survey(extractor: Extractor, sessions: Sequence[Surveyed], *, batch: b
     terminal.say("This was a dry run: nothing was sent or written.")
 
 
-def print_report(house: House, report: IngestReport) -> None:
+def print_report(archive: Archive, report: IngestReport) -> None:
     """What came of it, and where to look."""
     counts = [
         (report.ingested, "ingested"),
-        (report.ghosts, "hardly begun"),
+        (report.ghosts, "without substantive work (ghosts)"),
         (report.unchanged, "unchanged"),
         (len(report.failures), "failed"),
-        (report.inscribed.count("unusable"), "no transcripts"),
+        (report.inscribed.count("unusable"), "skipped (not transcripts)"),
         (report.inscribed.count("duplicate"), "with an id another file has too"),
         (report.left, "left for the next run"),
     ]
@@ -108,30 +107,45 @@ def print_report(house: House, report: IngestReport) -> None:
             by = "offline: nothing left this machine"
         terminal.say(f"{terminal.plural(report.engagements, 'engagement')} found, {by}.")
         terminal.say()
-        print_engagements(house)
+        print_engagements(archive)
     if report.calls:
         usage = report.usage
         terminal.say(
             f"{terminal.plural(report.calls, 'call')}, {usage.total:,} tokens, "
             f"${report.cost_usd:.2f}."
         )
+    print_backlog(report)
     _print_problems(report)
 
 
-def print_engagements(house: House) -> None:
+def print_backlog(report: IngestReport) -> None:
+    """Sessions that an upgrade made due: labelled, and not sent without being asked."""
+    waiting = report.backlog
+    if not waiting.sessions:
+        return
+    count = terminal.plural(waiting.sessions, "session")
+    known = waiting.cost_usd is not None and report.forecast.destination is not None
+    price = f", for about ${waiting.cost_usd:.2f}" if known else ""
+    terminal.note(
+        f"{count} became due by the new ghost rule and were labelled offline. "
+        f"`minutebook ingest --backlog` asks the model about them{price}."
+    )
+
+
+def print_engagements(archive: Archive) -> None:
     """The newest engagements, what there is of which method, and where to read on."""
-    records = read_records(house.layout)
+    records = archive.records()
     print_newest(records.values())
     methods = Counter(e.method for record in records.values() for e in record.engagements)
     told = ", ".join(f"{count:,} {method}" for method, count in methods.most_common())
     if told:
         terminal.say()
         terminal.say(terminal.prose(f"In all: {terminal.one_line(told)}."))
-    terminal.say(f"Read on: {house.layout.engagements_index}")
+    terminal.say(f"Read on: {archive.layout.engagements_index}")
 
 
 def print_newest(records: Iterable[SessionRecord]) -> None:
-    """The newest engagements, one a line."""
+    """The newest engagements, one per line."""
     rows = [(record, engagement) for record in records for engagement in record.engagements]
     rows.sort(key=lambda row: row[1].started or row[0].started or "", reverse=True)
     shown = rows[:_MOST]
@@ -167,7 +181,7 @@ def engagement_line(record: SessionRecord, engagement: Engagement, cells: int) -
 
 def _print_problems(report: IngestReport) -> None:
     for failure in report.failures[:_MOST]:
-        terminal.note(f"{failure.session_id[:8]}: {failure.reason}")
+        terminal.note(f"{failure.session_id[:8]}: {terminal.one_line(failure.reason)}")
     if len(report.failures) > _MOST:
         terminal.note(f"… and {len(report.failures) - _MOST} more.")
     if report.failures:
@@ -175,6 +189,8 @@ def _print_problems(report: IngestReport) -> None:
     for session in report.inscribed.sessions:
         if session.outcome == "failed":
             terminal.note(f"{session.transcript.session_id[:8]}: not inscribed: {session.problem}")
+    for remark in report.inscribed.remarks:
+        terminal.note(terminal.one_line(remark))
     if report.stopped:
         terminal.note(
             f"Stopped: {report.stopped}. What is done is written down; "

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 import click
 
+from minutebook.archive import Archive
 from minutebook.cli import terminal
+from minutebook.cli.bars import WORTH_A_BAR
 from minutebook.cli.json_output import print_json
-from minutebook.cli.options import house_options, json_option
-from minutebook.compose import House, open_house
-from minutebook.config import settings
-from minutebook.errors import BadArgument
+from minutebook.cli.options import archive_options, json_option, opened
+from minutebook.errors import BadArgument, NotFound
 from minutebook.sources.base import Transcript
-from minutebook.verbs.find import find_session
-from minutebook.verbs.inscribe import InscribeReport, inscribe
+from minutebook.verbs.inscribe import Inscribed, InscribeReport, Inscription
 
 _MOST = 10
 
 
 @click.command("inscribe")
 @click.argument("sessions", nargs=-1, metavar="[SESSION]...")
-@house_options
+@archive_options
 @click.option("--all", "everything", is_flag=True, help="Every session there is.")
 @click.option("--ended", is_flag=True, help="The sessions are over, however young their files are.")
 @json_option
@@ -38,49 +38,62 @@ def command(
     What is inscribed already is only appended to. The last round of a session whose file
     was written in the last ten minutes waits for the next run, or for --ended.
     """
-    house = open_house(settings(roots, archive))
-    inscribe_and_report(house, _chosen(house, sessions, everything), ended, as_json)
-
-
-def _chosen(house: House, sessions: tuple[str, ...], everything: bool) -> list[Transcript]:
-    """The transcripts a person means."""
     if everything == bool(sessions):
         raise BadArgument("Name sessions, or say --all.")
-    if everything:
-        return house.library.transcripts
-    found = [find_session(house.library, house.roster, name) for name in sessions]
-    return list({transcript.path: transcript for transcript in found}.values())
+    book = opened(archive, roots, create=True)
+    chosen = book.library.transcripts if everything else transcripts_of(book, sessions)
+    inscribe_and_report(book, chosen, ended, as_json)
+
+
+def transcripts_of(archive: Archive, names: Sequence[str]) -> list[Transcript]:
+    """The transcripts of the sessions a person names; one that is gone is an error."""
+    found: dict[str, Transcript] = {}
+    for name in names:
+        session_id = archive.resolve(name)
+        transcript = archive.transcript(session_id)
+        if transcript is None:
+            raise NotFound(
+                f"There is nothing to add to {session_id[:8]}: the source is gone. "
+                f"`minutebook show {session_id[:8]}` reads what is archived."
+            )
+        found[session_id] = transcript
+    return list(found.values())
 
 
 def inscribe_and_report(
-    house: House, transcripts: list[Transcript], ended: bool, as_json: bool
+    archive: Archive, transcripts: list[Transcript], ended: bool, as_json: bool
 ) -> None:
     """What `inscribe` and `append` have in common."""
-    report = _run(house, transcripts, ended)
+    report = _run(archive, transcripts, ended)
     if as_json:
-        print_json(archive=house.layout.root, sessions=report.sessions)
+        print_json(archive=archive.root, sessions=report.sessions)
     else:
-        _print_report(house, report)
+        _print_report(archive, report)
     if report.count("failed"):
         raise click.exceptions.Exit(2)
 
 
-def _run(house: House, transcripts: list[Transcript], ended: bool) -> InscribeReport:
+def _run(archive: Archive, transcripts: list[Transcript], ended: bool) -> InscribeReport:
+    run = Inscription(archive, transcripts, ended=ended)
     total = sum(transcript.size for transcript in transcripts)
-    if not sys.stderr.isatty() or total < 20_000_000:
-        return inscribe(house.layout, house.roster, transcripts, ended=ended)
+    if not sys.stderr.isatty() or total < WORTH_A_BAR:
+        for _ in run:
+            pass
+        return run.report
     with click.progressbar(length=total, label="Inscribing", file=sys.stderr) as bar:
-        return inscribe(house.layout, house.roster, transcripts, ended=ended, progress=bar.update)
+        for session in run:
+            bar.update(session.transcript.size)
+    return run.report
 
 
-def _print_report(house: House, report: InscribeReport) -> None:
+def _print_report(archive: Archive, report: InscribeReport) -> None:
     counts = [
         (report.count("new"), "new"),
         (report.count("grown"), "grown"),
         (report.count("unchanged"), "unchanged"),
         (report.count("waiting"), "still running"),
         (report.count("empty"), "empty"),
-        (report.count("unusable"), "no transcripts"),
+        (report.count("unusable"), "skipped (not transcripts)"),
         (report.count("duplicate"), "with an id another file has too"),
         (report.count("failed"), "failed"),
     ]
@@ -88,29 +101,34 @@ def _print_report(house: House, report: InscribeReport) -> None:
     terminal.say(f"{terminal.plural(len(report.sessions), 'session')}: {said}.")
     added = sum(session.rounds_added for session in report.sessions)
     if added:
-        terminal.say(f"{terminal.plural(added, 'round')} added to {house.layout.sessions}")
+        terminal.say(f"{terminal.plural(added, 'round')} added to {archive.layout.sessions}")
     held = sum(bool(session.waiting) for session in report.sessions)
     if held:
         count = terminal.plural(held, "session")
         terminal.note(f"The last round of {count} may still grow: it waits (--ended writes it).")
     for session in report.sessions:
-        if session.late:
-            late = terminal.plural(session.late, "older message")
-            terminal.note(f"{session.transcript.session_id[:8]}: {late} not inserted.")
-        if session.changed:
-            count = terminal.plural(session.changed, "message")
-            terminal.note(
-                f"{session.transcript.session_id[:8]}: {count} read differently in the source; "
-                "the document stays as it is."
-            )
-        if session.gone:
-            count = terminal.plural(session.gone, "message")
-            terminal.note(
-                f"{session.transcript.session_id[:8]}: the source has lost {count}; "
-                "the document keeps them."
-            )
+        _print_differences(session)
+    for remark in report.remarks:
+        terminal.note(terminal.one_line(remark))
     failed = [session for session in report.sessions if session.outcome == "failed"]
     for session in failed[:_MOST]:
-        terminal.note(f"{session.transcript.session_id[:8]}: {session.problem}")
+        problem = terminal.one_line(session.problem or "")
+        terminal.note(f"{session.transcript.session_id[:8]}: {problem}")
     if len(failed) > _MOST:
         terminal.note(f"… and {len(failed) - _MOST} more.")
+
+
+def _print_differences(session: Inscribed) -> None:
+    """Where the source has become another one since it was written down."""
+    name = session.transcript.session_id[:8]
+    if session.late:
+        late = terminal.plural(session.late, "older message")
+        terminal.note(f"{name}: {late} not inserted.")
+    if session.changed:
+        count = terminal.plural(session.changed, "message")
+        terminal.note(
+            f"{name}: {count} read differently in the source; the document stays as it is."
+        )
+    if session.gone:
+        count = terminal.plural(session.gone, "message")
+        terminal.note(f"{name}: the source has lost {count}; the document keeps them.")

@@ -6,12 +6,12 @@ import shlex
 
 import click
 
+from minutebook.archive import Archive, open_archive
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
-from minutebook.cli.options import house_options, json_option
+from minutebook.cli.options import archive_options, json_option
 from minutebook.cli.program import places, program
-from minutebook.compose import open_house
-from minutebook.config import Settings, expanded, settings
+from minutebook.config import expanded
 from minutebook.sources.registry import SOURCES
 from minutebook.verbs.install_claude import ClaudeHome, Installed
 from minutebook.verbs.install_service import (
@@ -25,7 +25,7 @@ from minutebook.verbs.install_service import (
 
 @click.command("install")
 @click.argument("what", type=click.Choice(("claude-code", "systemd", "launchd")))
-@house_options
+@archive_options
 @click.option("--uninstall", is_flag=True, help="Take it away again, without a trace.")
 @click.option("--dry-run", is_flag=True, help="Show what would be written; do nothing.")
 @json_option
@@ -43,7 +43,7 @@ def command(
     session ends. Your settings are merged, a copy is kept. systemd, launchd: a unit that
     runs `minutebook watch`.
     """
-    chosen = settings(roots, archive)
+    chosen = open_archive(archive, roots, create=True)  # only for its place: nothing is written
     if what == "claude-code":
         root = (expanded(roots[0]) if roots else SOURCES["claude-code"].default_root()).absolute()
         home = ClaudeHome(root, _for_claude(chosen, archive))
@@ -54,7 +54,7 @@ def command(
             _print_claude(done, roots, dry_run=dry_run)
         return
     make = systemd_unit if what == "systemd" else launchd_unit
-    log = open_house(chosen).layout.root.absolute() / "watch.log"
+    log = chosen.root.absolute() / "watch.log"
     unit = make([*program(), "watch", *places(chosen, archive)], log)
     if not dry_run:
         remove_unit(unit) if uninstall else write_unit(unit)
@@ -64,11 +64,11 @@ def command(
         _print_unit(unit, uninstall=uninstall, dry_run=dry_run)
 
 
-def _for_claude(chosen: Settings, archive: str | None) -> list[str]:
-    """The program, with the archive somebody chose in its environment."""
+def _for_claude(chosen: Archive, archive: str | None) -> list[str]:
+    """The program, with the archive a person chose in its environment."""
     if "--archive" not in places(chosen, archive):
         return program()
-    return ["env", f"MINUTEBOOK_ARCHIVE={chosen.archive.absolute()}", *program()]
+    return ["env", f"MINUTEBOOK_ARCHIVE={chosen.root.absolute()}", *program()]
 
 
 def _print_claude(done: Installed, roots: tuple[str, ...], *, dry_run: bool) -> None:

@@ -20,25 +20,26 @@ VERBS = {
     "show": "Read a session, or some rounds of it.",
     "stats": "Count engagements by method, project, agent, phase and day.",
     "similar": "Find turns of other sessions that are about the same as one.",
-    "semantic": "Choose what compares meanings, and see how far embedding is.",
+    "semantic": "Configure semantic search; show embedding progress.",
     "correct": "Correct an engagement; your word wins over every later extraction.",
-    "doctor": "Say what the transcripts look like, and which will be deleted.",
+    "doctor": "Show what the transcripts look like, and which will be deleted.",
     "context": "Give an agent exactly the rounds it needs, within its budget.",
     "mcp": "Let agents ask: search, show, context, decisions, over the Model Context Protocol.",
     "watch": "Keep the minutes current by itself, as sessions grow; until Ctrl-C.",
     "install": "Make it happen by itself: a skill and a hook for Claude Code, or a service.",
     "inscribe": "Write sessions down: documents, rounds, databases, indexes.",
     "append": "Add what is new to inscribed sessions; safe while they are running.",
-    "status": "Say what is inscribed, what has grown, and what is about to be deleted.",
+    "status": "Show what is inscribed, what has grown, and what is about to be deleted.",
+    "config": "Show the settings of an archive, or set one.",
     "check": "Compare inscriptions with their sources, and prove the way back.",
     "export-claude": "Write an inscribed session as a transcript that `claude --resume` accepts.",
     "tag": "Say which engagement rounds belong to.",
-    "rebuild": "Make databases, indexes and missing round files again from the documents.",
+    "rebuild": "Make databases, indexes, lost documents and lost round files again.",
     "demo": "Try minutebook on example sessions.",
 }
 
 
-HIDDEN = frozenset({"welcome", "refresh", "hook"})  # for `make run`, the viewer, the hook
+HIDDEN = frozenset({"welcome", "refresh", "hook"})  # for `make run`, benchmarks, the hook
 
 
 class LazyGroup(click.Group):
@@ -80,8 +81,8 @@ class LazyGroup(click.Group):
 def cli(ctx: click.Context, debug: bool) -> None:  # noqa: ARG001 - main() looks for it
     """The minutes of your coding agents.
 
-    Reads the transcripts that Claude Code leaves behind. Without a verb it says what
-    it finds and what to try.
+    Reads the transcripts that Claude Code leaves behind, and keeps them. Without a verb it
+    shows what it finds and what to try.
     """
     if ctx.invoked_subcommand is None:
         from minutebook.cli.overview import print_overview
@@ -92,6 +93,7 @@ def cli(ctx: click.Context, debug: bool) -> None:  # noqa: ARG001 - main() looks
 def main(args: list[str] | None = None) -> None:
     """Run, and turn every way of ending into the right exit status."""
     arguments = sys.argv[1:] if args is None else args
+    os.umask(0o077)  # whatever library makes a file in an archive makes it private (NFR-01)
     # A terminal that cannot show a character shows a question mark, and goes on.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
     from minutebook.archive import Archive
 
 F = TypeVar("F", bound=Callable[..., Any])
+GHOSTS = "Also sessions that never reached substantive work."
+_SAID_TWICE = re.compile(r"^it is damaged \((.*)\)$")
 
 root_option = click.option(
     "--root",
@@ -55,4 +58,5 @@ def name_damage(archive: Archive) -> None:
 
     for trouble in archive.troubles():
         path, reason = terminal.one_line(str(trouble.path)), terminal.one_line(trouble.reason)
-        terminal.note(f"{path} is damaged: {reason.rstrip('.')}. The rest was read.")
+        reason = _SAID_TWICE.sub(r"\1", reason).rstrip(".")
+        terminal.note(f"{path} is damaged: {reason}. The rest was read.")

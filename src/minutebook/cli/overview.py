@@ -10,45 +10,56 @@ from pathlib import Path
 
 import click
 
+from minutebook.archive import Archive
+from minutebook.archive.sessions import SessionList
 from minutebook.cli import terminal
 from minutebook.cli.doctor import examine
+from minutebook.cli.options import opened
 from minutebook.cli.sessions import print_remarks, print_rows
-from minutebook.compose import House, open_house
-from minutebook.config import settings
+from minutebook.record.store import make_folder
 from minutebook.verbs.doctor import SOON_DAYS, Diagnosis
-from minutebook.verbs.sessions import SessionList, list_sessions
 
 _NEWEST = 10
 
 
 def print_overview(root: Path | None = None, *, minutes: bool = False) -> None:
-    """The newest sessions under a folder; the example sessions where there are none.
+    """The newest sessions, archived or not; the example sessions where there are none.
 
     With `minutes` they are ingested first, offline, and their engagements are shown.
     """
-    archive = root / "archive" if root else None  # examples stay out of a person's own archive
-    house = open_house(settings([root] if root else [], archive))
-    if root is None and not house.library.transcripts:
+    place = root / "archive" if root else None  # examples stay out of a person's own archive
+    if place is not None:
+        make_folder(place)
+    archive = opened(str(place) if place else None, [str(root)] if root else [], create=minutes)
+    found = archive.sessions()
+    if root is None and not found.sessions and not found.ghosts_hidden:
         from minutebook.cli.demo import example_folder
 
         folder = example_folder()
-        terminal.say("No transcripts of Claude Code here, so these are example sessions.")
+        terminal.say("There are no sessions here yet, so these are example sessions.")
         terminal.say()
         print_overview(folder, minutes=minutes)
         return
-    found = list_sessions(house.library, house.roster)
-    if not found.rows and found.ghosts_hidden:
-        found = list_sessions(house.library, house.roster, ghosts=True)
-    if minutes and found.rows:
-        _print_minutes(house)
+    if not found.sessions and found.ghosts_hidden:
+        found = archive.sessions(ghosts=True)
+    if minutes and found.sessions:
+        _print_minutes(archive)
     else:
-        print_rows(found.rows[:_NEWEST])
-        print_remarks(found, shown=min(len(found.rows), _NEWEST))
-    if not found.rows:
+        print_rows(found.sessions[:_NEWEST])
+        print_remarks(found, shown=min(found.total, _NEWEST))
+    if not found.sessions:
         return
     terminal.say()
     _print_findings(found)
-    _print_health(examine(house.library), own=root is None)
+    if archive.library.transcripts:
+        _print_health(examine(archive), own=root is None)
+    _print_commands(found, root, place, minutes=minutes)
+
+
+def _print_commands(
+    found: SessionList, root: Path | None, archive: Path | None, *, minutes: bool
+) -> None:
+    """What to type next."""
     place = f" --root {root}" if root else ""
     terminal.say()
     if root is not None:
@@ -57,7 +68,7 @@ def print_overview(root: Path | None = None, *, minutes: bool = False) -> None:
         terminal.say(f"  export {known} MINUTEBOOK_ARCHIVE={shlex.quote(str(archive))}")
         terminal.say()
     terminal.say("Try:")
-    terminal.say(f"  {_program()} show {found.rows[0].info.id[:8]}{place}")
+    terminal.say(f"  {_program()} show {found.sessions[0].id[:8]}{place}")
     terminal.say(f"  {_program()} sessions --ghosts{place}")
     terminal.say(f"  {_program()} doctor{place}")
     if minutes:
@@ -67,14 +78,14 @@ def print_overview(root: Path | None = None, *, minutes: bool = False) -> None:
         terminal.say(f"  {_program()} ingest --dry-run{place}{kept}    # what a model would cost")
 
 
-def _print_minutes(house: House) -> None:
+def _print_minutes(archive: Archive) -> None:
     """Write everything down, find the engagements without a model, and show the newest."""
     from minutebook.cli.ingest import run_ingest
     from minutebook.cli.ingest_report import print_engagements
-    from minutebook.compose import choose_extractor
+    from minutebook.extract.choose import choose_extractor
 
-    run_ingest(house, house.library.transcripts, choose_extractor("offline"))
-    print_engagements(house)
+    run_ingest(archive, choose_extractor("offline"))
+    print_engagements(archive)
     terminal.say(
         "Found by rules, offline: no key was needed, and nothing left this machine. "
         "A model does it better (`ingest --help`)."
@@ -82,10 +93,10 @@ def _print_minutes(house: House) -> None:
 
 
 def _print_findings(found: SessionList) -> None:
-    rounds = sum(row.info.rounds for row in found.rows)
-    projects = {row.info.project for row in found.rows if row.info.project}
+    rounds = sum(row.info.rounds for row in found.sessions)
+    projects = {row.info.project for row in found.sessions if row.info.project}
     counts = (
-        terminal.plural(len(found.rows), "session"),
+        terminal.plural(found.total, "session"),
         terminal.plural(rounds, "round"),
         terminal.plural(len(projects), "project"),
     )

@@ -6,9 +6,7 @@ import click
 
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
-from minutebook.cli.options import archive_option, json_option
-from minutebook.compose import open_house
-from minutebook.config import settings
+from minutebook.cli.options import archive_option, json_option, opened
 from minutebook.verbs.rebuild import rebuild
 
 
@@ -16,9 +14,8 @@ from minutebook.verbs.rebuild import rebuild
 @archive_option
 @json_option
 def command(archive: str | None, as_json: bool) -> None:
-    """Make databases, indexes and missing round files again from the documents."""
-    house = open_house(settings([], archive))
-    rebuilt = rebuild(house.layout)
+    """Make databases, indexes, lost documents and lost round files again from what is kept."""
+    rebuilt = rebuild(opened(archive))
     if as_json:
         print_json(rebuilt=rebuilt)
     else:

@@ -8,16 +8,15 @@ from typing import Any
 
 import click
 
+from minutebook.archive.finding import Answer, search
 from minutebook.cli import terminal
 from minutebook.cli.filters import filter_options, filters_of
 from minutebook.cli.hits import print_hits
 from minutebook.cli.json_output import print_json
-from minutebook.cli.options import house_options, json_option
-from minutebook.compose import open_house
-from minutebook.config import settings
+from minutebook.cli.new_index import telling_of_a_new_index
+from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.errors import BadArgument, MinutebookError
 from minutebook.index.query import parse_query
-from minutebook.verbs.search import Answer, search
 
 _EXCLUSION = re.compile(r"-[^\W\d_]\w{2,}")  # longer than any cluster of short options
 
@@ -37,7 +36,7 @@ class _Search(click.Command):
 
 @click.command("search", cls=_Search)
 @click.argument("query", nargs=-1)
-@house_options
+@archive_options
 @filter_options
 @click.option(
     "--in",
@@ -83,21 +82,21 @@ def command(
     Words, '"quoted phrases"', -excluded, prefix*, project:x agent:x method:x branch:x before:DATE
     after:DATE. Without a query: the engagements that pass the filters, newest first.
     """
-    house = open_house(settings(roots, archive))
+    book = opened(archive, roots)
     filters = filters_of(options)
     if as_stats:
         from minutebook.cli.stats import show_stats
 
-        show_stats(house, parse_query(" ".join(query), filters), as_json)
+        show_stats(book, parse_query(" ".join(query), filters), as_json)
         return
     parsed = parse_query(" ".join(query), filters)
     if query and parsed.is_empty and parsed.filters == filters:
         raise BadArgument("There is no word in that query.")
     meaning: dict[str, Any] = {}
     if mode != "lexical" and not parsed.is_empty:
-        from minutebook.verbs.semantic import Meaning
+        from minutebook.archive.semantic import Meaning
 
-        engine = Meaning(house.layout)
+        engine = Meaning(book.layout)
         try:
             engine.embedder()
             meaning = {"embedder": engine.embedder, "ready": engine.ready}
@@ -106,17 +105,17 @@ def command(
                 raise
             terminal.note(f"{error} Found by words only (`minutebook semantic use static`).")
             mode = "lexical"
-    answer = search(
-        house.layout,
-        house.library,
-        parsed,
-        where=where,
-        side=side,
-        mode=mode,
-        limit=limit,
-        fresh=not no_refresh,
-        **meaning,
-    )
+    with telling_of_a_new_index(book):
+        answer = search(
+            book,
+            parsed,
+            where=where,
+            side=side,
+            mode=mode,
+            limit=limit,
+            fresh=not no_refresh,
+            **meaning,
+        )
     if as_json:
         print_json(
             mode=answer.mode,
@@ -145,7 +144,10 @@ def _print_remarks(answer: Answer) -> None:
         count = terminal.plural(answer.waiting, "entry is", "entries are")
         terminal.note(f"{count} still being embedded; until then they are found by words only.")
     if answer.busy:
-        terminal.note("Somebody else is bringing the index up to date; this is from before.")
+        terminal.note(
+            "The index could not be brought up to date now (it is being written, or may only be "
+            "read): this answer is from before."
+        )
     elif answer.refreshed is None and answer.fresh_at is not None:
         minutes = round((time.time() - answer.fresh_at) / 60)
         terminal.note(f"The index is {terminal.plural(minutes, 'minute')} old (--no-refresh).")

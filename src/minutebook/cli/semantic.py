@@ -6,17 +6,17 @@ import sys
 
 import click
 
+from minutebook.archive.semantic import choose, embed, state
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
-from minutebook.cli.options import archive_option, json_option
-from minutebook.compose import open_house
-from minutebook.config import settings
-from minutebook.verbs.semantic import choose, embed, state
+from minutebook.cli.options import archive_option, json_option, opened
+from minutebook.errors import NotFound
+from minutebook.record.layout import Layout
 
 
 @click.group("semantic")
 def command() -> None:
-    """Choose what compares meanings, and see how far embedding is."""
+    """Configure semantic search; show embedding progress."""
 
 
 @command.command("use")
@@ -25,8 +25,7 @@ def command() -> None:
 @archive_option
 def use(embedder: str, model: str, archive: str | None) -> None:
     """Use static (in the box), a folder with ONNX and tokenizer.json, fastembed, or a URL."""
-    house = open_house(settings([], archive))
-    choice = choose(house.layout, embedder, model)
+    choice = choose(opened(archive).layout, embedder, model)
     terminal.say(
         f"Meanings are compared by {choice.kind} {choice.where} {choice.model}".rstrip() + "."
     )
@@ -39,14 +38,22 @@ def use(embedder: str, model: str, archive: str | None) -> None:
 @archive_option
 def embed_now(archive: str | None) -> None:
     """Embed everything that has no vectors yet, newest first."""
-    house = open_house(settings([], archive))
-    waiting = state(house.layout).waiting
+    layout = _indexed(archive)
+    waiting = state(layout).waiting
     if sys.stderr.isatty() and waiting > 1_000:
         with click.progressbar(length=waiting, label="Embedding", file=sys.stderr) as bar:
-            done = embed(house.layout, bar.update)
+            done = embed(layout, bar.update)
     else:
-        done = embed(house.layout)
+        done = embed(layout)
     terminal.say(f"{terminal.plural(done, 'entry', 'entries')} embedded.")
+
+
+def _indexed(archive: str | None) -> Layout:
+    """Where there is something to embed."""
+    layout = opened(archive).layout
+    if not layout.search_database.exists():
+        raise NotFound("There is no search index yet: `minutebook search` makes it.")
+    return layout
 
 
 @command.command("status")
@@ -54,8 +61,7 @@ def embed_now(archive: str | None) -> None:
 @json_option
 def status(archive: str | None, as_json: bool) -> None:
     """Say which embedder is used, and what is still to be embedded."""
-    house = open_house(settings([], archive))
-    now = state(house.layout)
+    now = state(_indexed(archive))
     if as_json:
         print_json(state=now)
         return

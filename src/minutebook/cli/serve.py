@@ -7,17 +7,17 @@ import os
 import click
 
 from minutebook.cli import terminal
-from minutebook.cli.options import house_options
-from minutebook.compose import open_house
-from minutebook.config import settings
+from minutebook.cli.options import archive_options
+from minutebook.config import chosen_archive, expanded
 from minutebook.errors import BadArgument
+from minutebook.record.layout import Layout
 
 
 @click.command("serve")
-@house_options
+@archive_options
 @click.option("--port", type=click.IntRange(1, 65535), default=18820, show_default=True)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Beyond it: needs --token.")
-@click.option("--token", metavar="WORD", help="Whoever looks has to know it [MINUTEBOOK_TOKEN].")
+@click.option("--token", metavar="WORD", help="Require this token from every visitor.")
 @click.option("--open", "open_browser", is_flag=True, help="Open the page in your browser.")
 @click.option("--watch", is_flag=True, help="Take the minutes again, offline, when sessions grow.")
 @click.option(
@@ -45,8 +45,8 @@ def command(
     from minutebook.web.app import Viewer, create_app
     from minutebook.web.server import bound, serve
 
-    chosen = settings(roots, archive)
-    house = open_house(chosen)
+    root, _ = chosen_archive(archive)
+    places = tuple(expanded(place) for place in roots)
     token = token or os.environ.get("MINUTEBOOK_TOKEN") or None
     listening = bound(host, port, token)
     shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
@@ -57,7 +57,7 @@ def command(
         if open_browser:
             webbrowser.open(address)
 
-    viewer = Viewer(house.layout, chosen.roots, take=not no_ingest, watch=watch)
+    viewer = Viewer(Layout(root), places, take=not no_ingest, watch=watch)
     app = create_app(
         viewer, port=port, host=host if host in ("0.0.0.0", "::") else shown, token=token
     )

@@ -6,14 +6,12 @@ from typing import Any
 
 import click
 
+from minutebook.archive.sessions import SessionList, SessionSummary
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
-from minutebook.cli.options import house_options, json_option
-from minutebook.compose import open_house
-from minutebook.config import settings
+from minutebook.cli.options import GHOSTS, archive_options, json_option, opened
 from minutebook.derive.times import since as parse_since
 from minutebook.model import Roster
-from minutebook.verbs.sessions import SessionList, SessionRow, list_sessions
 
 _GAP = "  "
 _ID, _ROUNDS, _SIZE = 8, 6, 7  # widths of the narrow columns
@@ -22,10 +20,10 @@ _NARROW = 70
 
 
 @click.command("sessions")
-@house_options
+@archive_options
 @click.option("-p", "--project", metavar="TEXT", help="Only sessions whose folder contains this.")
 @click.option("--since", metavar="DATE|Nd", help="Only sessions active since then.")
-@click.option("--ghosts", is_flag=True, help="Also sessions with fewer than three prompts.")
+@click.option("--ghosts", is_flag=True, help=GHOSTS)
 @click.option("-n", "--limit", type=click.IntRange(min=1), help="At most so many.")
 @json_option
 def command(
@@ -38,28 +36,27 @@ def command(
     as_json: bool,
 ) -> None:
     """List your sessions, newest first: when, name or title, project, rounds, size."""
-    house = open_house(settings(roots, archive))
-    found = list_sessions(
-        house.library,
-        house.roster,
+    book = opened(archive, roots)
+    found = book.sessions(
         project=project,
         since=None if since is None else parse_since(since),
         ghosts=ghosts,
     )
-    rows = found.rows[:limit]
+    rows = found.sessions[:limit]
     if as_json:
         print_json(
             sessions=[as_dict(row) for row in rows],
+            total=found.total,
             ghosts_hidden=found.ghosts_hidden,
             unusable=found.unusable,
         )
         return
     print_rows(rows)
-    warn_of_roster(house.roster)
+    warn_of_roster(book.roster)
     print_remarks(found, shown=len(rows))
 
 
-def as_dict(row: SessionRow) -> dict[str, Any]:
+def as_dict(row: SessionSummary) -> dict[str, Any]:
     """A session in ``--json``."""
     info = row.info
     return {
@@ -84,13 +81,15 @@ def as_dict(row: SessionRow) -> dict[str, Any]:
         "ghost": row.ghost,
         "links": row.links,
         "pull_requests": info.pull_requests,
-        "size": row.transcript.size,
+        "size": row.size,
         "source": info.source,
-        "path": row.transcript.path,
+        "path": row.path,
+        "archived": row.archived,
+        "present": row.present,
     }
 
 
-def print_rows(rows: list[SessionRow]) -> None:
+def print_rows(rows: list[SessionSummary]) -> None:
     """Sessions as a table that fits the terminal."""
     if not rows:
         return
@@ -113,7 +112,7 @@ def print_rows(rows: list[SessionRow]) -> None:
             _full_name(row),
             terminal.one_line(info.project or ""),
             str(info.rounds),
-            terminal.size(row.transcript.size),
+            terminal.size(row.size),
         )
         line = _line((texts[0], texts[1][:_ID], *texts[2:]), widths)
         terminal.say(terminal.quiet(line) if row.ghost else line)
@@ -128,7 +127,7 @@ def _line(cells: tuple[str, ...], widths: tuple[int, ...]) -> str:
     return _GAP.join(fitted).rstrip()
 
 
-def _full_name(row: SessionRow) -> str:
+def _full_name(row: SessionSummary) -> str:
     named = terminal.one_line(row.name)
     title = terminal.one_line(row.info.title or "")
     return f"{named} · {title}" if row.identity.name and title not in ("", named) else named
@@ -143,18 +142,19 @@ def warn_of_roster(roster: Roster) -> None:
 
 
 def print_remarks(found: SessionList, shown: int) -> None:
-    """What the list leaves out, and why."""
-    if not found.rows:
+    """How many there are, what the list leaves out, and how to see it."""
+    if not found.sessions:
         if found.others_hidden:
             terminal.note("No session fits these filters.")
         elif not found.ghosts_hidden:
             terminal.note(
-                "No transcripts found. Point --root at a Claude Code folder, "
-                "or try `minutebook demo`."
+                "No sessions found. Point --root at a Claude Code folder, or try `minutebook demo`."
             )
+    if shown < found.total:
+        terminal.note(f"{shown:,} of {found.total:,} sessions (--limit).")
+    elif found.total:
+        terminal.note(f"{terminal.plural(found.total, 'session')}.")
     hidden = []
-    if shown < len(found.rows):
-        hidden.append(f"{len(found.rows) - shown} older")
     if found.ghosts_hidden:
         hidden.append(terminal.plural(found.ghosts_hidden, "ghost") + " (--ghosts)")
     if found.unusable:

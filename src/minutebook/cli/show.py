@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from functools import partial
+from typing import Any
+
 import click
 import msgspec
 
+from minutebook.archive import Archive
+from minutebook.archive.session import OpenSession
+from minutebook.archive.sessions import SessionSummary
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
-from minutebook.cli.options import house_options, json_option
+from minutebook.cli.options import archive_options, json_option, opened, secrets_option
 from minutebook.cli.transcript import PARTS, TranscriptPrinter
-from minutebook.compose import open_house
-from minutebook.config import settings
-from minutebook.derive.secrets import masked
 from minutebook.derive.times import instant
-from minutebook.errors import BadArgument
-from minutebook.model import Round
-from minutebook.verbs.show import Shown, show
+from minutebook.errors import BadArgument, NotFound
+from minutebook.model import Round, Subagent
 
 
 @click.command("show")
 @click.argument("session")
-@house_options
+@archive_options
 @click.option(
     "--only",
     metavar="PARTS",
     help=f"Which parts to show, with commas: {', '.join(PARTS)}. [default: user,assistant,calls]",
 )
 @click.option("--full", is_flag=True, help="Everything, and nothing shortened.")
-@click.option("--secrets", is_flag=True, help="Leave keys and tokens as they are.")
+@secrets_option
 @json_option
 def command(
     session: str,
@@ -40,32 +43,35 @@ def command(
 ) -> None:
     """Read a session, or some rounds of it.
 
-    SESSION is a UUID prefix, a title, a name, a slug or a file, with #ROUND or #FROM-TO
-    behind it where not all of it is wanted: minutebook show 3f2a#12-14
+    SESSION is the start of an id, a title, a name, a slug or a file. Add #ROUND or #FROM-TO
+    for some of its rounds: minutebook show 3f2a#12-14. Secrets are masked, also in --json.
     """
     parts = _parts(only, full)
-    house = open_house(settings(roots, archive))
-    shown = show(house.library, house.roster, house.layout, session)
+    book = opened(archive, roots, secrets=secrets)
+    session_id, wanted = book.address(session)
+    summary = _summary(book, session_id)
+    reading = book.open(session_id)
+    numbers = _numbers(reading, wanted)
     if as_json:
+        rounds = list(reading.rounds(numbers))
         print_json(
-            session=shown.info,
-            identity=shown.identity,
-            path=shown.path,
-            rounds=shown.rounds,
-            subagents=shown.subagents,
+            session=summary.info,
+            identity=summary.identity,
+            path=summary.path or reading.document,
+            rounds=[_with_pictures(msgspec.to_builtins(r), reading) for r in rounds],
+            subagents=[
+                _with_pictures(msgspec.to_builtins(agent), reading)
+                for agent in _subagents(reading, rounds, everything=wanted is None)
+            ],
         )
         return
-    _print_header(shown)
-    printer = TranscriptPrinter(parts, shorten=not full, subagents=shown.subagents)
-    for round in shown.rounds:
-        printer.print_round(round if secrets else _masked(round))
+    _print_header(summary, reading.count)
+    printer = TranscriptPrinter(
+        parts, shorten=not full, subagent=partial(_subagent, reading, _known(reading))
+    )
+    for round in reading.rounds(numbers):
+        printer.print_round(round)
     printer.print_hidden()
-
-
-def _masked(round: Round) -> Round:
-    """A round without keys and tokens in any of its texts."""
-    hidden: Round = msgspec.convert(masked(msgspec.to_builtins(round)), Round)
-    return hidden
 
 
 def _parts(only: str | None, full: bool) -> frozenset[str]:
@@ -79,17 +85,77 @@ def _parts(only: str | None, full: bool) -> frozenset[str]:
     return frozenset(chosen)
 
 
-def _print_header(shown: Shown) -> None:
-    info = shown.info
+def _summary(archive: Archive, session_id: str) -> SessionSummary:
+    """A session as lists have it; of a file that is not a transcript, why."""
+    try:
+        return archive.summary(session_id)
+    except NotFound:
+        transcript = archive.transcript(session_id)
+        for trouble in archive.sessions().unusable:
+            if transcript is not None and trouble.path == transcript.path:
+                raise NotFound(f"{trouble.path} cannot be shown: {trouble.reason}.") from None
+        raise
+
+
+def _numbers(reading: OpenSession, wanted: range | None) -> range:
+    """The rounds asked for; a range may end beyond the session."""
+    if wanted is None:
+        return range(1, reading.count + 1)
+    if wanted.start > reading.count:
+        raise NotFound(
+            f"Session {reading.session_id[:8]} has {terminal.plural(reading.count, 'round')}; "
+            f"there is no round {wanted.start}."
+        )
+    return range(wanted.start, min(wanted.stop, reading.count + 1))
+
+
+# -- subagents and pictures
+
+
+def _known(reading: OpenSession) -> set[str]:
+    return {agent.id for agent in reading.subagents()}
+
+
+def _subagent(reading: OpenSession, known: set[str], agent_id: str) -> Subagent | None:
+    """A subagent with its rounds; None where they are gone."""
+    try:
+        return reading.subagent(agent_id) if agent_id in known else None
+    except NotFound:
+        return None
+
+
+def _subagents(reading: OpenSession, rounds: list[Round], *, everything: bool) -> list[Subagent]:
+    """Subagents that the shown rounds called; all of them where all rounds are shown."""
+    called = {call.id for round in rounds for call in round.calls}
+    facts = [a for a in reading.subagents() if everything or a.call_id in called]
+    found = (_subagent(reading, {fact.id}, fact.id) for fact in facts)
+    return [agent for agent in found if agent is not None]
+
+
+def _with_pictures(value: Any, reading: OpenSession) -> Any:
+    """JSON of a round with its pictures inside: `file` names nothing outside the archive."""
+    if isinstance(value, list):
+        return [_with_pictures(item, reading) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if value.get("type") in ("image", "document") and isinstance(value.get("file"), str):
+        content = reading.picture(value["file"])
+        if content is not None:
+            return {**value, "data": b64encode(content).decode()}
+    return {key: _with_pictures(item, reading) for key, item in value.items()}
+
+
+def _print_header(summary: SessionSummary, rounds: int) -> None:
+    info = summary.info
     started = instant(info.started)
-    title = terminal.one_line(shown.identity.name or info.title or "(nothing said)")
+    title = terminal.one_line(summary.name)
     terminal.say(click.style(terminal.fit(title, terminal.columns()), bold=True))
     facts = [
         info.project,
         info.branch,
         info.model,
         f"{started:%Y-%m-%d}" if started else None,
-        terminal.plural(info.rounds, "round"),
+        terminal.plural(rounds, "round"),
         terminal.plural(info.subagents, "subagent") if info.subagents else None,
     ]
     line = " · ".join(terminal.one_line(fact) for fact in facts if fact)

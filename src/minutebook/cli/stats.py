@@ -8,13 +8,13 @@ from typing import Any
 
 import click
 
+from minutebook.archive import Archive
 from minutebook.cli import terminal
 from minutebook.cli.filters import filter_options, filters_of
 from minutebook.cli.ingest_report import method_mark
 from minutebook.cli.json_output import print_json
-from minutebook.cli.options import house_options, json_option
-from minutebook.compose import House, open_house
-from minutebook.config import settings
+from minutebook.cli.new_index import telling_of_a_new_index
+from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.errors import NotFound
 from minutebook.index.query import Query
 from minutebook.verbs.stats import Stats, stats
@@ -24,19 +24,20 @@ _BARS = "▁▂▃▄▅▆▇█"
 
 
 @click.command("stats")
-@house_options
+@archive_options
 @filter_options
 @json_option
 def command(roots: tuple[str, ...], archive: str | None, as_json: bool, **options: Any) -> None:
     """Count engagements by method, project, agent, phase and day."""
-    show_stats(open_house(settings(roots, archive)), Query(filters=filters_of(options)), as_json)
+    show_stats(opened(archive, roots), Query(filters=filters_of(options)), as_json)
 
 
-def show_stats(house: House, query: Query, as_json: bool) -> None:
+def show_stats(archive: Archive, query: Query, as_json: bool) -> None:
     """Counts over the engagements a query finds, or over all that pass its filters."""
-    if not house.layout.engagements.exists():
+    if not archive.records():
         raise NotFound("There are no engagements yet: `minutebook ingest` finds them.")
-    found = stats(house.layout, house.library, query)
+    with telling_of_a_new_index(archive):
+        found = stats(archive, query)
     if as_json:
         print_json(stats=found)
         return

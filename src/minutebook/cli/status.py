@@ -6,9 +6,7 @@ import click
 
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
-from minutebook.cli.options import house_options, json_option
-from minutebook.compose import open_house
-from minutebook.config import settings
+from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.sources.base import Transcript
 from minutebook.verbs.doctor import SOON_DAYS
 from minutebook.verbs.status import status
@@ -17,18 +15,21 @@ _MOST = 8
 
 
 @click.command("status")
-@house_options
+@archive_options
 @json_option
 def command(roots: tuple[str, ...], archive: str | None, as_json: bool) -> None:
-    """Say what is inscribed, what has grown, what waits, and what is about to be deleted."""
-    house = open_house(settings(roots, archive))
-    found = status(house.layout, house.library)
+    """Show what is inscribed, what has grown, what waits, and what is about to be deleted."""
+    found = status(opened(archive, roots))
     if as_json:
         print_json(status=found)
         return
     terminal.say(f"Archive: {found.archive}")
     orphaned = f", {found.orphaned:,} of them without their source" if found.orphaned else ""
     terminal.say(f"{terminal.plural(found.inscribed, 'session')} inscribed{orphaned}.")
+    if found.first_release:
+        terminal.say("Some of it is in the first release's format: the next `ingest` upgrades it.")
+    if found.before_upgrade is not None:
+        terminal.say(f"Copies from before the upgrade are in {found.before_upgrade}")
     _list("has grown", "have grown", found.grown)
     _list("is over and not inscribed", "are over and not inscribed", found.ended)
     _list("may still be running", "may still be running", found.live)

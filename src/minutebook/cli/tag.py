@@ -6,9 +6,7 @@ import click
 
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
-from minutebook.cli.options import archive_option, json_option
-from minutebook.compose import open_house
-from minutebook.config import settings
+from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.verbs.tag import tag
 
 
@@ -16,17 +14,22 @@ from minutebook.verbs.tag import tag
 @click.argument("session")
 @click.argument("rounds")
 @click.argument("engagement_id")
-@archive_option
+@archive_options
 @json_option
 def command(
-    session: str, rounds: str, engagement_id: str, archive: str | None, as_json: bool
+    session: str,
+    rounds: str,
+    engagement_id: str,
+    roots: tuple[str, ...],
+    archive: str | None,
+    as_json: bool,
 ) -> None:
     """Say which engagement rounds belong to.
 
-    ROUNDS is 3, 3-7 or all; the engagement '-' takes a tag off. Only the index changes.
+    ROUNDS is 3, 3-7, 1,4-6 or all; the engagement '-' takes a tag off. Rounds and documents
+    stay as they are.
     """
-    house = open_house(settings([], archive))
-    tagged = tag(house.layout, session, rounds, engagement_id)
+    tagged = tag(opened(archive, roots), session, rounds, engagement_id)
     if as_json:
         print_json(tagged=tagged)
         return

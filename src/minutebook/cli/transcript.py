@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable
 
 import click
 
 from minutebook.cli import terminal
 from minutebook.derive.calls import describe
-from minutebook.derive.messages import gist, spoken
+from minutebook.derive.messages import COMPACTION, INTERRUPTION, TASK, gist
 from minutebook.derive.times import instant
 from minutebook.model import (
     Attachment,
-    Block,
     Document,
     Image,
     Message,
@@ -27,27 +26,42 @@ from minutebook.model import (
     ToolResult,
     Unknown,
 )
+from minutebook.model.visit import BlockVisitor
+from minutebook.record.recover import MISSING
 
 PARTS = ("user", "assistant", "thinking", "calls", "results")
 _SHORT_LINES = 12
 _INDENT = "    "
+_TELLING = (COMPACTION, INTERRUPTION, TASK, MISSING)  # notices worth a line
 
 
-class TranscriptPrinter:
+def _no_subagent(_: str) -> Subagent | None:
+    return None
+
+
+class TranscriptPrinter(BlockVisitor[None]):
     """Prints rounds, and counts what it was told not to print."""
 
     def __init__(
-        self, parts: frozenset[str], *, shorten: bool, subagents: Iterable[Subagent] = ()
+        self,
+        parts: frozenset[str],
+        *,
+        shorten: bool,
+        subagent: Callable[[str], Subagent | None] = _no_subagent,
     ) -> None:
         self._parts = parts
         self._shorten = shorten
-        self._subagents = {agent.id: agent for agent in subagents}
+        self._subagent = subagent
         self._hidden: Counter[str] = Counter()
+        self._heading: str | None = None
+        """Stands above the first words of a message."""
 
     def print_round(self, round: Round) -> None:
         self._rule(round)
         for message in round.messages:
-            self._message(message)
+            self._heading = _heading(message)
+            for block in message.blocks:
+                self.visit(block, typed=message.role == "user")
 
     def print_hidden(self) -> None:
         """Which parts were left out, and how to see them."""
@@ -64,82 +78,82 @@ class TranscriptPrinter:
         terminal.say()
         terminal.say(click.style(line, fg="blue"))
 
-    def _message(self, message: Message) -> None:
-        heading = "You" if message.role == "user" else "Assistant"
-        part = "user" if message.role == "user" else "assistant"
-        spoke = False
-        for block in message.blocks:
-            if not isinstance(block, Text | Image | Document):
-                self._aside(block)
-                continue
-            if not self._wants(part):
-                continue
-            if not spoke:
-                terminal.say()
-                queued = terminal.quiet(" (typed while the model was busy)")
-                color = "cyan" if part == "user" else "magenta"
-                mark = queued if message.queued else ""
-                terminal.say(click.style(heading, fg=color, bold=True) + mark)
-                spoke = True
-            terminal.say(self._words(block, message.role == "user"))
+    # -- blocks
 
-    def _words(self, block: Text | Image | Document, typed: bool) -> str:
-        if isinstance(block, Text):
-            words = spoken(block.text) if typed else block.text
-            return terminal.prose(terminal.clean(words).strip())
+    def text(self, block: Text, typed: bool) -> None:
+        words = block.spoken if typed else block.text
+        self._say(terminal.prose(terminal.clean(words).strip()), typed)
+
+    def picture(self, block: Image | Document, typed: bool) -> None:
         kind = f"{type(block).__name__.lower()} {terminal.one_line(block.media_type)}"
-        return terminal.quiet(f"[{kind.strip()}]")
+        self._say(terminal.quiet(f"[{kind.strip()}]"), typed)
 
-    def _aside(self, block: Block) -> None:
-        if isinstance(block, ToolCall):
-            self._call(block)
-        elif isinstance(block, StrayResult):
-            if self._wants("results"):
-                terminal.say(terminal.quiet("  ▸ a result without its call"))
-                self._result(block.result)
-        elif isinstance(block, Thinking):
-            if self._wants("thinking"):
-                terminal.say()
-                self._indented(block.shown, italic=True)
-        elif isinstance(block, Notice):
-            self._notice(block)
-        elif isinstance(block, Attachment | Unknown) and self._wants("results"):
-            kind = "attachment" if isinstance(block, Attachment) else "not understood"
-            terminal.say(terminal.quiet(f"  ▸ {kind}: {terminal.one_line(block.kind)}"))
-
-    def _notice(self, notice: Notice) -> None:
-        if not self._shorten:
-            terminal.say(terminal.quiet(f"  ▸ {notice.kind}"))
-            self._indented(notice.text)
-        elif notice.kind in ("compaction", "interruption", "task-notification"):
+    def thinking(self, block: Thinking) -> None:
+        if self._wants("thinking"):
             terminal.say()
-            line = f"  ▸ {notice.kind}: {terminal.one_line(gist(notice.text))}"
+            self._indented(block.shown, italic=True)
+
+    def call(self, block: ToolCall) -> None:
+        if self._wants("calls"):
+            self._print_call(block)
+        if block.result is not None and self._wants("results"):
+            self._result(block.result)
+
+    def stray(self, block: StrayResult) -> None:
+        if self._wants("results"):
+            terminal.say(terminal.quiet("  ▸ a result without its call"))
+            self._result(block.result)
+
+    def notice(self, block: Notice) -> None:
+        if not self._shorten:
+            terminal.say(terminal.quiet(f"  ▸ {terminal.one_line(block.kind)}"))
+            self._indented(block.text)
+        elif block.kind in _TELLING:
+            terminal.say()
+            line = f"  ▸ {block.kind}: {terminal.one_line(gist(block.text))}"
             terminal.say(terminal.quiet(terminal.fit(line, terminal.columns())))
 
-    def _call(self, call: ToolCall) -> None:
+    def attachment(self, block: Attachment) -> None:
+        if self._wants("results"):
+            terminal.say(terminal.quiet(f"  ▸ attachment: {terminal.one_line(block.kind)}"))
+
+    def unknown(self, block: Unknown) -> None:
+        if self._wants("results"):
+            terminal.say(terminal.quiet(f"  ▸ not understood: {terminal.one_line(block.kind)}"))
+
+    # -- parts of blocks
+
+    def _say(self, words: str, typed: bool) -> None:
+        if not self._wants("user" if typed else "assistant"):
+            return
+        if self._heading is not None:
+            terminal.say()
+            terminal.say(self._heading)
+            self._heading = None
+        terminal.say(words)
+
+    def _print_call(self, call: ToolCall) -> None:
         failed = call.result is not None and call.result.error
-        if self._wants("calls"):
-            mark = click.style(" ✗", fg="red") if failed else ""
-            unanswered = terminal.quiet(" (no answer)") if call.result is None else ""
-            name = terminal.one_line(call.name)
-            room = terminal.columns() - terminal.width(name) - 6 - (14 if unanswered else 0)
-            detail = terminal.fit(terminal.one_line(describe(call)), max(8, room))
-            terminal.say(f"  {click.style('▸ ' + name, fg='yellow')} {detail}{mark}{unanswered}")
-            agent = self._subagents.get(call.agent or "")
-            if agent is not None:
-                count = terminal.plural(len(agent.rounds), "round")
-                calls = sum(round.tool_count for round in agent.rounds)
-                kind = terminal.one_line(agent.kind or "subagent")
-                line = f"{_INDENT}↳ {kind}: {count}, {terminal.plural(calls, 'tool call')}"
-                terminal.say(terminal.quiet(line))
-            if not self._shorten and isinstance(call.input, dict):
-                for key, value in call.input.items():
-                    self._indented(f"{key}: {value}")
-        if call.result is not None and self._wants("results"):
-            self._result(call.result)
+        mark = click.style(" ✗", fg="red") if failed else ""
+        unanswered = terminal.quiet(" (no answer)") if call.result is None else ""
+        name = terminal.one_line(call.name)
+        room = terminal.columns() - terminal.width(name) - 6 - (14 if unanswered else 0)
+        detail = terminal.fit(terminal.one_line(describe(call)), max(8, room))
+        terminal.say(f"  {click.style('▸ ' + name, fg='yellow')} {detail}{mark}{unanswered}")
+        agent = self._subagent(call.agent) if call.agent else None
+        if agent is not None:
+            count = terminal.plural(len(agent.rounds), "round")
+            calls = sum(round.tool_count for round in agent.rounds)
+            kind = terminal.one_line(agent.kind or "subagent")
+            line = f"{_INDENT}↳ {kind}: {count}, {terminal.plural(calls, 'tool call')}"
+            terminal.say(terminal.quiet(line))
+        if not self._shorten and isinstance(call.input, dict):
+            for key, value in call.input.items():
+                self._indented(f"{key}: {value}")
 
     def _result(self, result: ToolResult) -> None:
-        pictures = sum(isinstance(part, Image) for part in result.content)
+        parts = () if isinstance(result.content, str) else result.content
+        pictures = sum(isinstance(part, Image) for part in parts)
         extra = f"\n[{terminal.plural(pictures, 'image')}]" if pictures else ""
         self._indented(result.text + extra, color="red" if result.error else None)
 
@@ -157,6 +171,13 @@ class TranscriptPrinter:
         if part not in self._parts:
             self._hidden[part] += 1
         return part in self._parts
+
+
+def _heading(message: Message) -> str:
+    if message.role != "user":
+        return click.style("Assistant", fg="magenta", bold=True)
+    queued = terminal.quiet(" (typed while the model was busy)") if message.queued else ""
+    return click.style("You", fg="cyan", bold=True) + queued
 
 
 def _seconds(milliseconds: int | None) -> str:

@@ -8,18 +8,19 @@ import time
 
 import click
 
+from minutebook.archive import Archive
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
-from minutebook.cli.options import house_options, json_option
-from minutebook.compose import EXTRACTORS, choose_extractor, open_house
-from minutebook.config import settings
+from minutebook.cli.options import archive_options, json_option
+from minutebook.config import chosen_archive, expanded
 from minutebook.errors import BadArgument
+from minutebook.extract.choose import EXTRACTORS, choose_extractor
 from minutebook.extract.extractor import Extractor
 from minutebook.verbs.watch import Taken, Watcher
 
 
 @click.command("watch")
-@house_options
+@archive_options
 @click.option(
     "--extractor",
     type=click.Choice(EXTRACTORS[1:]),
@@ -30,7 +31,7 @@ from minutebook.verbs.watch import Taken, Watcher
 @click.option("--model", metavar="NAME", help="The model of that extractor.")
 @click.option("--base-url", metavar="URL", help="Endpoint of the openai (or anthropic) extractor.")
 @click.option(
-    "--daily-cap", type=click.FloatRange(0), metavar="USD", help="Never spend more a day."
+    "--daily-cap", type=click.FloatRange(0), metavar="USD", help="Never spend more per day."
 )
 @json_option
 def command(
@@ -48,8 +49,9 @@ def command(
         raise BadArgument("A model in the background needs a limit: --daily-cap 1.00 (dollars).")
     if daily_cap is not None and not paid:
         raise BadArgument(f"{extractor} has no prices: leave --daily-cap out.")
-    chosen = settings(roots, archive)
-    house = open_house(chosen)
+    places = tuple(expanded(root) for root in roots)
+    # Lenient: a folder that is watched may come and go.
+    book = Archive(chosen_archive(archive)[0], places, lenient=True)
 
     def ask(left: float | None) -> Extractor:
         return choose_extractor(extractor, model=model, base_url=base_url, max_cost=left)
@@ -57,15 +59,14 @@ def command(
     if extractor != "offline":
         ask(daily_cap).close()  # a missing key is said now, not at night
     watcher = Watcher(
-        house.layout,
-        chosen.roots,
+        book,
         lambda: choose_extractor("offline"),
         ask if extractor != "offline" else None,
         daily_cap,
     )
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
-    for root in chosen.roots:
+    for root in places:
         if not root.exists():
             terminal.note(f"There is no {root}: it is not watched.")
 

@@ -1,0 +1,56 @@
+"""``minutebook config``."""
+
+from __future__ import annotations
+
+import click
+import msgspec
+
+from minutebook.archive.settings import NAMES, Settings, read_settings, set_setting
+from minutebook.cli import terminal
+from minutebook.cli.json_output import print_json
+from minutebook.cli.options import archive_option, json_option, opened
+from minutebook.errors import BadArgument
+
+MEANINGS = {
+    "ghost_prompts": "prompts",
+    "ghost_calls": "tool calls",
+    "ghost_chars": "characters the model wrote",
+}
+
+
+@click.command("config")
+@click.argument("name", required=False)
+@click.argument("value", required=False)
+@archive_option
+@json_option
+def command(name: str | None, value: str | None, archive: str | None, as_json: bool) -> None:
+    """Show the settings of an archive, or one of them, or set one.
+
+    A session is a ghost while it has fewer than ghost_prompts prompts, fewer than ghost_calls
+    tool calls and fewer than ghost_chars characters the model wrote. Every verb, the viewer
+    and the hook go by these settings.
+    """
+    layout = opened(archive).layout
+    if name is not None and value is not None:
+        settings = set_setting(layout, name, value)
+    else:
+        settings, _ = read_settings(layout)
+    values: dict[str, int] = {known: getattr(settings, known) for known in NAMES}
+    if name is not None and name not in values:
+        raise BadArgument(f"'{name}' is not a setting; choose one of {', '.join(NAMES)}.")
+    if as_json:
+        print_json(settings=values if name is None else {name: values[name]})
+    elif name is None:
+        for known, found in values.items():
+            _print(known, found)
+    elif value is None:
+        terminal.say(str(values[name]))
+    else:
+        terminal.say(f"{name} is {values[name]:,} now. `minutebook ingest` labels what is due.")
+
+
+def _print(name: str, value: int) -> None:
+    default = msgspec.structs.asdict(Settings())[name]
+    changed = "" if value == default else f" (default: {default:,})"
+    meaning = terminal.quiet(f"a ghost has fewer {MEANINGS[name]}{changed}")
+    terminal.say(f"{terminal.pad(name, 14)} {value:>6,}  {meaning}")
