@@ -1,11 +1,16 @@
 """minutebook keeps the minutes of coding agents.
 
->>> from minutebook import find_transcripts, read_session
->>> for transcript in find_transcripts("~/.claude"):
-...     session = read_session(transcript.path)
-...     print(session.info.title, len(session.rounds))
+>>> from minutebook import open_archive
+>>> with open_archive() as archive:
+...     for hit in archive.search("passkey login", limit=5):
+...         print(hit.session_id[:8], hit.round, hit.snippet.text)
+...     for record, engagement in archive.engagements():
+...         print(record.project, engagement.topic, engagement.outcome)
+...     for round in archive.session("Reed").rounds():
+...         print(round.number, round.prompt and round.prompt.said)
 
-Names are loaded when they are first used, so ``import minutebook`` costs nothing.
+What an archive hands out is masked, unless it is opened with ``secrets=True``. Names are loaded
+when they are first used, so ``import minutebook`` costs nothing.
 """
 
 from importlib import import_module
@@ -19,9 +24,20 @@ if TYPE_CHECKING:
         read_session,
         skim_session,
     )
+    from minutebook.archive import Archive, open_archive
+    from minutebook.archive.finding import Hit
+    from minutebook.archive.session import OpenSession
+    from minutebook.archive.sessions import SessionSummary
     from minutebook.derive.skeleton import skeleton
     from minutebook.derive.turn_pairs import turn_pairs
-    from minutebook.errors import Ambiguous, BadArgument, MinutebookError, NotFound
+    from minutebook.errors import (
+        Ambiguous,
+        BadArgument,
+        Conflict,
+        Locked,
+        MinutebookError,
+        NotFound,
+    )
     from minutebook.model import Round, Session, SessionInfo
     from minutebook.model.engagement import Engagement, SessionRecord
 
@@ -29,17 +45,24 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Ambiguous": "minutebook.errors",
+    "Archive": "minutebook.archive",
     "BadArgument": "minutebook.errors",
+    "Conflict": "minutebook.errors",
     "Engagement": "minutebook.model.engagement",
+    "Hit": "minutebook.archive.finding",
+    "Locked": "minutebook.errors",
     "MinutebookError": "minutebook.errors",
     "NotFound": "minutebook.errors",
+    "OpenSession": "minutebook.archive.session",
     "Round": "minutebook.model",
     "Session": "minutebook.model",
     "SessionInfo": "minutebook.model",
     "SessionRecord": "minutebook.model.engagement",
+    "SessionSummary": "minutebook.archive.sessions",
     "engagements": "minutebook.api",
     "find_transcripts": "minutebook.api",
     "ingest": "minutebook.api",
+    "open_archive": "minutebook.archive",
     "read_session": "minutebook.api",
     "skeleton": "minutebook.derive.skeleton",
     "skim_session": "minutebook.api",
@@ -48,18 +71,25 @@ _HOMES = {
 
 __all__ = [
     "Ambiguous",
+    "Archive",
     "BadArgument",
+    "Conflict",
     "Engagement",
+    "Hit",
+    "Locked",
     "MinutebookError",
     "NotFound",
+    "OpenSession",
     "Round",
     "Session",
     "SessionInfo",
     "SessionRecord",
+    "SessionSummary",
     "__version__",
     "engagements",
     "find_transcripts",
     "ingest",
+    "open_archive",
     "read_session",
     "skeleton",
     "skim_session",

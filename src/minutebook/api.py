@@ -1,14 +1,13 @@
-"""The library's own verbs, for ``import minutebook``."""
+"""Conveniences for ``import minutebook``: transcripts without an archive, and whole runs."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from minutebook.record.engagements import read_records
-from minutebook.record.layout import Layout
-from minutebook.compose import choose_extractor, open_house
-from minutebook.config import expanded, settings
+from minutebook.archive import open_archive
+from minutebook.config import expanded
 from minutebook.errors import NotFound
+from minutebook.extract.choose import choose_extractor
 from minutebook.model import Session
 from minutebook.model.engagement import SessionRecord
 from minutebook.sources.base import Transcript
@@ -20,11 +19,11 @@ from minutebook.verbs.ingest import ingest as run_ingest
 
 def find_transcripts(*places: str | Path) -> list[Transcript]:
     """Transcripts under folders or files, newest first; without any, the agents' own homes."""
-    return Library(settings(places).roots).transcripts
+    return Library([expanded(place) for place in places]).transcripts
 
 
 def read_session(path: str | Path) -> Session:
-    """A session in full: every block of every round, and its subagents."""
+    """A session in full, as its transcript has it: every block, secrets and all."""
     return read_all(open_transcript(_one(path), "full"))
 
 
@@ -40,15 +39,14 @@ def ingest(
     model: str | None = None,
     max_cost: float | None = None,
 ) -> IngestReport:
-    """Inscribe sessions and find their engagements; what is unchanged is left alone."""
-    house = open_house(settings(places, archive))
+    """Archive sessions and find their engagements; what is unchanged is left alone."""
     engine = choose_extractor(extractor, model=model, max_cost=max_cost)
-    return run_ingest(house.layout, house.roster, house.library.transcripts, engine)
+    return run_ingest(open_archive(archive, places, create=True), engine)
 
 
 def engagements(archive: str | Path | None = None) -> dict[str, SessionRecord]:
-    """The record of every ingested session, by session id."""
-    return read_records(Layout(settings(archive=archive).archive))
+    """The record of every session whose minutes were taken, by session id."""
+    return open_archive(archive).records()
 
 
 def _one(path: str | Path) -> Transcript:

@@ -28,10 +28,10 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from minutebook.config import settings
-from minutebook.derive.times import instant
+from minutebook.archive import Archive, open_archive
+from minutebook.archive.turns import turns
 from minutebook.derive.times import since as parse_since
-from minutebook.derive.turn_pairs import TurnMetadata, TurnPair, turn_pairs
+from minutebook.derive.turn_pairs import TurnMetadata, TurnPair
 from minutebook.errors import BadArgument, NotFound
 from minutebook.index import database as db
 from minutebook.index.engine import Engine, Mode, Scope
@@ -39,7 +39,6 @@ from minutebook.index.entry import Entry, Prepared, prepare, turn_entry
 from minutebook.index.lexical import Lexical, Side
 from minutebook.index.query import Filters, parse_query
 from minutebook.index.update import Update
-from minutebook.sources.library import Library, open_transcript
 
 Surface = Literal["user_prompt", "assistant_summary", "assistant_full"]
 Fetcher = Callable[[], Iterable[TurnPair]]
@@ -90,7 +89,7 @@ class Indexed(msgspec.Struct, frozen=True):
 
 
 class CorpusSource:
-    """A lazy corpus of turn pairs. Nothing is read before somebody iterates or searches."""
+    """A lazy corpus of turn pairs. Nothing is read before it is iterated or searched."""
 
     def __init__(self, fetcher: Fetcher, strategy: ClaudeTurn, folder: Path | None = None) -> None:
         self._fetcher, self.strategy, self._given = fetcher, strategy, folder
@@ -101,23 +100,35 @@ class CorpusSource:
         cls,
         *,
         since: int | str | datetime | None = DEFAULT_DAYS,
-        projects: Collection[str] | None = None,
+        projects: str | Collection[str] | None = None,
         include_full: bool = False,
         max_sessions: int | None = None,
         fetcher: Fetcher | None = None,
         roots: Collection[str | Path] = (),
+        archive: Archive | str | Path | None = None,
         folder: str | Path | None = None,
     ) -> CorpusSource:
-        """Turn pairs of Claude Code sessions, newest session first (CORP-05).
+        """Turn pairs of all sessions, newest session first (CORP-05).
 
         `since` is a number of days, a date, or None for all there is (CORP-11); `projects`
-        are parts of working directories; `max_sessions` keeps the newest (CORP-12). `fetcher`
-        gives the pairs instead (CORP-15). `folder` keeps the index between runs.
+        is a part of a working directory, or several; `max_sessions` keeps the newest (CORP-12).
+        `fetcher` gives the pairs instead (CORP-15). `folder` keeps the index between runs.
+
+        Sessions are read from the `archive` (by default the usual one), and from transcripts
+        where that does not have them. With `roots` alone, only sessions found there count.
+        Secrets are masked, unless the archive was opened with them.
         """
         moment = _moment(since)
+        wanted = (projects,) if isinstance(projects, str) else projects
 
         def fetch() -> Iterator[TurnPair]:
-            return _fetched(roots, moment, projects, max_sessions)
+            return turns(
+                archive if isinstance(archive, Archive) else open_archive(archive, roots),
+                since=moment,
+                projects=wanted,
+                most=max_sessions,
+                only_present=archive is None and bool(roots),
+            )
 
         kept = Path(folder).expanduser() if folder is not None else None
         return cls(fetcher or fetch, ClaudeTurn(include_full), kept)
@@ -249,33 +260,6 @@ def with_synopsis(corpus: CorpusSource, synopsis: Callable[[TurnPair], str]) -> 
             yield msgspec.structs.replace(pair, assistant_summary=said)
 
     return CorpusSource(fetch, corpus.strategy)
-
-
-def _fetched(
-    roots: Collection[str | Path],
-    moment: datetime | None,
-    projects: Collection[str] | None,
-    most: int | None,
-) -> Iterator[TurnPair]:
-    taken = 0
-    for transcript in Library(settings(roots).roots).transcripts:
-        if most is not None and taken >= most:
-            return
-        if moment is not None and transcript.mtime < moment.timestamp():
-            continue
-        reading = open_transcript(transcript, "skim")
-        rounds = list(reading.rounds())
-        if reading.report.foreign:
-            continue
-        info = reading.info()
-        where = " ".join(info.cwds).lower()
-        if projects is not None and not any(part.lower() in where for part in projects):
-            continue
-        taken += 1
-        for pair in turn_pairs(info, rounds):
-            at = instant(pair.metadata.timestamp)
-            if moment is None or at is None or at >= moment:
-                yield pair
 
 
 def _moment(since: int | str | datetime | None) -> datetime | None:
