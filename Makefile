@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # A worker for each core; tests that share a browser or a server stay on one (tests/conftest.py).
 PARALLEL := -n auto --dist loadgroup
 
-.PHONY: run test lint types unit browser slow resume bench bench-archive bench-engagements bench-search bench-viewer wheel clean
+.PHONY: architecture run test lint types unit browser slow resume bench bench-archive bench-engagements bench-search bench-viewer wheel clean
 
 run: $(VENV)/.installed
 	@$(BIN)/minutebook welcome
@@ -44,6 +44,10 @@ resume: $(VENV)/.dev
 	  mkdir -p build/claude && cd build/claude && npm install --silent @anthropic-ai/claude-code; fi
 	CLAUDE_BIN=$${CLAUDE_BIN:-$$(ls -d $(CURDIR)/build/claude/node_modules/@anthropic-ai/claude-code-*/claude)} \
 	  $(BIN)/pytest -m claude
+
+# docs/architecture.md, from the imports.
+architecture: $(VENV)/.dev
+	$(BIN)/python tools/draw_architecture.py
 
 # What the reader costs, as ratios to a raw read of the same bytes.
 bench: $(VENV)/.dev

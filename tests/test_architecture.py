@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,11 +18,11 @@ FLOORS = (
     ("cli",),
     ("web", "mcp"),
     ("api", "corpus"),
-    ("examples",),
-    ("compose",),
-    ("config",),
     ("verbs",),
-    ("sources", "archive", "extract", "index"),
+    ("archive",),
+    ("examples",),
+    ("sources", "record", "extract", "index"),
+    ("config",),
     ("derive",),
     ("model",),
     ("errors",),
@@ -84,6 +86,45 @@ def modules() -> list[tuple[str, Path]]:
 def test_imports_point_down(module: str, path: Path) -> None:
     """No arrow points up or sideways, nothing below cli prints, one place opens databases."""
     assert violations(module, path.read_text(encoding="utf-8")) == []
+
+
+def test_the_drawing_is_current() -> None:
+    """docs/architecture.md is drawn from the imports (`make architecture`), and is true."""
+    drawing = Path(__file__).parent.parent / "tools" / "draw_architecture.py"
+    done = subprocess.run([sys.executable, str(drawing), "--check"], check=False)
+    assert done.returncode == 0, "run `make architecture`"
+
+
+# Modules outside sources/claude_code that may name the agent, and why.
+MAY_NAME = {
+    "minutebook": "the façade's docstring has an example",
+    "minutebook.api": "find_transcripts is called with ~/.claude in its example",
+    "minutebook.corpus": "from_claude_sessions is the name seed 002 gives it",
+    "minutebook.cli.main": "the verb export-claude is seed 003's",
+    "minutebook.cli.export_claude": "likewise",
+    "minutebook.cli.install": "the installer of its skill and hook, reached by name",
+    "minutebook.verbs.install_claude": "the installer itself",
+    "minutebook.verbs.export": "export-claude writes its transcripts, whoever held the session",
+    "minutebook.extract.choose": "the claude-cli extractor is chosen by name",
+    "minutebook.extract.claude_cli": "the extractor that asks the person's own claude",
+    "minutebook.extract.anthropic": "the provider's models are called so",
+    "minutebook.extract.pricing": "prices are the models'",
+    "minutebook.sources.registry": "adding an agent is adding a folder and a line here",
+    "minutebook.examples.script": "writes transcripts the way that agent writes them",
+    "minutebook.examples.scenes": "likewise",
+    "minutebook.record.recover": "the only source the first release had",
+}
+
+
+def test_nothing_above_the_sources_names_the_agent() -> None:
+    """AGT-02: what is one agent's own lives in its folder, behind the protocol."""
+    named = {
+        module
+        for module, path in modules()
+        if "claude" in path.read_text(encoding="utf-8").lower()
+        and not module.startswith("minutebook.sources.claude_code")
+    }
+    assert named <= set(MAY_NAME), sorted(named - set(MAY_NAME))
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from minutebook.record.layout import Layout
-from minutebook.model import Roster
 from minutebook.sources.library import Library
-from minutebook.verbs.inscribe import InscribeReport, inscribe
+from minutebook.verbs.inscribe import InscribeReport
+from tests.archive.steps import inscribe
 
 LONG_AGO = 1_700_000_000
 
@@ -29,9 +29,8 @@ Write = Callable[..., InscribeReport]
 def write(layout: Layout) -> Write:
     """Inscribe everything at some places; finished sessions unless `live`."""
 
-    def run(*places: Path, live: bool = False, roster: Roster | None = None) -> InscribeReport:
-        transcripts = Library(places).transcripts
-        return inscribe(layout, roster or Roster(), transcripts, ended=not live)
+    def run(*places: Path, live: bool = False) -> InscribeReport:
+        return inscribe(layout, Library(places).transcripts, ended=not live)
 
     return run
 
@@ -43,7 +42,7 @@ def snapshot(root: Path) -> dict[str, bytes]:
         name = str(path.relative_to(root))
         if path.suffix == ".db":
             found[name] = dump(path).encode()
-        elif path.is_file() and path.name != ".lock":
+        elif path.is_file() and not path.name.endswith(".lock"):
             found[name] = path.read_bytes()
     return found
 
@@ -63,7 +62,7 @@ def times(root: Path) -> dict[str, int]:
     return {
         str(p.relative_to(root)): p.stat().st_mtime_ns
         for p in root.rglob("*")
-        if p.is_file() and p.name != ".lock"
+        if p.is_file() and not p.name.endswith(".lock")
     }
 
 

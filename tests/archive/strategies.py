@@ -8,10 +8,14 @@ from hypothesis import strategies as st
 
 from minutebook.model import (
     Attachment,
+    Billing,
+    Compaction,
     Document,
+    Hunk,
     Image,
     Message,
     Notice,
+    Reply,
     Round,
     StrayResult,
     Text,
@@ -65,13 +69,26 @@ images = st.builds(Image, st.sampled_from(["image/png", "", "x/é"]), binary | t
 documents = st.builds(Document, st.just("application/pdf"), binary | texts, maybe, maybe)
 unknowns = st.builds(Unknown, texts, jsons)
 parts = st.builds(Text, texts) | images | documents | unknowns
+places = st.integers(-5, 10**6)
+lines = st.lists(st.one_of(texts, st.sampled_from(["+a", "-b", " c", "@@ -1,1 +1,1 @@"])), max_size=3)
+hunks = st.builds(Hunk, places, places, places, places, lines.map(tuple))
 results = st.builds(
-    ToolResult, texts | st.lists(parts, max_size=3).map(tuple), st.booleans(), maybe, maybe
+    ToolResult,
+    texts | st.lists(parts, max_size=3).map(tuple),
+    st.booleans(),
+    maybe,
+    maybe,
+    st.lists(hunks, max_size=2).map(tuple),
+    st.none() | st.integers(-1, 255),
+    st.booleans(),
+    st.none() | st.integers(0, 10**6),
 )
+kinds = st.sampled_from(["run", "read", "edit", "write", "search", "fetch", "plan", "other"])
 blocks = st.one_of(
     st.builds(Text, texts),
+    st.builds(Text, texts, maybe),
     st.builds(Thinking, texts, maybe, st.booleans()),
-    st.builds(ToolCall, texts, texts, jsons, st.none() | results, maybe, maybe),
+    st.builds(ToolCall, texts, texts, jsons, st.none() | results, maybe, maybe, kinds),
     st.builds(StrayResult, texts, results),
     images,
     documents,
@@ -81,6 +98,20 @@ blocks = st.one_of(
 )
 times = st.none() | st.just("2026-03-01T10:00:00.000Z") | texts
 counts = st.integers(0, 10**9)
+usages = st.builds(Usage, counts, counts, counts, counts, counts)
+billings = st.builds(
+    Billing,
+    maybe,
+    st.none() | usages,
+    maybe,
+    maybe,
+    maybe,
+    st.dictionaries(texts, counts, max_size=2),
+    st.none() | st.floats(0, 100),
+    st.booleans(),
+)
+replies = st.builds(Reply, texts, maybe, maybe, usages, maybe, st.none() | billings)
+compactions = st.builds(Compaction, maybe, maybe, st.none() | counts)
 messages = st.builds(
     Message,
     st.sampled_from(["user", "assistant"]),
@@ -89,9 +120,10 @@ messages = st.builds(
     times,
     maybe,
     maybe,
-    st.none() | st.builds(Usage, counts, counts, counts, counts),
+    st.none() | usages,
     maybe,
     st.booleans(),
+    st.none() | billings,
 )
 
 
@@ -102,6 +134,16 @@ def rounds(draw: st.DrawFn) -> list[Round]:
         said = draw(st.lists(messages, min_size=1, max_size=3))
         duration = draw(st.none() | st.integers(0, 10**6))
         found.append(
-            Round(number, tuple(said), draw(maybe), draw(maybe), duration, draw(st.integers(0, 9)))
+            Round(
+                number,
+                tuple(said),
+                draw(maybe),
+                draw(maybe),
+                duration,
+                draw(st.integers(0, 9)),
+                draw(texts),
+                tuple(draw(st.lists(replies, max_size=2))),
+                tuple(draw(st.lists(compactions, max_size=2))),
+            )
         )
     return found

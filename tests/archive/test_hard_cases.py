@@ -15,17 +15,12 @@ from pathlib import Path
 import pytest
 
 from minutebook.record.layout import Layout, SessionFolder
-from minutebook.record.reading import read_inscription
 from minutebook.errors import Conflict
-from minutebook.model import Roster, RosterEntry, StrayResult, Text
+from minutebook.model import StrayResult, Text
 from minutebook.sources.base import Reading, Transcript
 from minutebook.sources.library import Library, open_transcript
 from minutebook.verbs import inscribe as inscribe_module
-from minutebook.verbs.check import check
-from minutebook.verbs.export import export_claude
-from minutebook.verbs.rebuild import rebuild
-from minutebook.verbs.status import status
-from minutebook.verbs.tag import tag
+from tests.archive.steps import check, documents, export_claude, inscribe, read_inscription, rebuild, register, status, tag
 from tests.archive.conftest import Write, age, dump, snapshot, times
 from tests.archive.test_operations import SID, put, turn
 from tests.conftest import Record, as_line, assistant, tool_result, tool_use, user
@@ -62,7 +57,7 @@ def test_a_call_that_waits_for_its_tool_is_given_a_day(
     put(tmp_path / "p", *young, *rest())
     os.utime(path, (hour_ago, hour_ago))
     write(path, live=True)
-    (round,) = read_inscription(layout.documents()[0]).rounds
+    (round,) = read_inscription(documents(layout)[0]).rounds
     assert [call.result.text for call in round.calls if call.result] == ["built"]
     old = put(tmp_path / "q", *paused(), name="22222222-2222-4333-8444-555555555555")
     os.utime(old, (hour_ago, hour_ago))
@@ -79,14 +74,14 @@ def test_a_result_that_comes_after_the_end_is_not_lost(
     put(tmp_path / "p", *paused(), more, *rest())
     report = write(path).sessions[0]
     assert (report.rounds_added, report.changed) == (1, 0)
-    rounds = read_inscription(layout.documents()[0]).rounds
+    rounds = read_inscription(documents(layout)[0]).rounds
     blocks = [block for message in rounds[1].messages for block in message.blocks]
     assert [b.result.text for b in blocks if isinstance(b, StrayResult)] == ["built"]
     assert [b.text for b in blocks if isinstance(b, Text)] == ["and a word more", "done"]
     put(tmp_path / "p", *paused(), more, *rest(), user("next", uuid="u9", timestamp=at(50)))
     assert write(path).sessions[0].rounds_added == 1
-    assert len(read_inscription(layout.documents()[0]).rounds) == 3
-    result = check(Library([path]), Roster(), layout.documents()[0])
+    assert len(read_inscription(documents(layout)[0]).rounds) == 3
+    result = check(layout, documents(layout)[0], [path])
     assert result.problems == []
 
 
@@ -98,11 +93,11 @@ def test_a_session_inscribed_in_the_middle_of_a_turn_still_comes_back(
     write(path)
     put(tmp_path / "p", *turn(1), {"type": "custom-title", "customTitle": "Named later"})
     write(path)
-    (document,) = layout.documents()
+    (document,) = documents(layout)
     inscription = read_inscription(document)
     assert [round.prompt is None for round in inscription.rounds] == [False, True]
     assert (inscription.header.title, inscription.header.name) == ("Named later", "Named later")
-    assert check(Library([path]), Roster(), document).problems == []
+    assert check(layout, document, [path]).problems == []
 
 
 def test_two_files_with_one_id_are_not_mixed(layout: Layout, write: Write, tmp_path: Path) -> None:
@@ -149,7 +144,7 @@ def test_a_subagents_document_grows_and_never_shrinks(
     write(path)
     file.write_bytes(agent_lines("one", "two"))
     write(path)
-    document = SessionFolder(layout.documents()[0].with_suffix("")).subagent("a1")
+    document = SessionFolder(documents(layout)[0].with_suffix("")).subagent("a1")
     grown = document.read_bytes()
     assert b"two" in grown
     file.write_bytes(agent_lines("one"))
@@ -166,14 +161,14 @@ def test_subagents_transcripts_are_not_overwritten_either(
     file.parent.mkdir(parents=True)
     file.write_bytes(agent_lines("one"))
     write(path)
-    target = export_claude(layout.documents()[0], root=tmp_path / "c").path
+    target = export_claude(layout, documents(layout)[0], root=tmp_path / "c").path
     target.unlink()
     original = target.with_suffix("") / "subagents" / "agent-a1.jsonl"
     original.write_bytes(b"an original\n")
     with pytest.raises(Conflict, match="agent-a1"):
-        export_claude(layout.documents()[0], root=tmp_path / "c")
+        export_claude(layout, documents(layout)[0], root=tmp_path / "c")
     assert original.read_bytes() == b"an original\n"
-    export_claude(layout.documents()[0], root=tmp_path / "c", force=True)
+    export_claude(layout, documents(layout)[0], root=tmp_path / "c", force=True)
     backups = [p.read_bytes() for p in original.parent.glob("*.backup")]
     assert backups == [b"an original\n"]
 
@@ -183,14 +178,14 @@ def test_an_id_in_the_frontmatter_cannot_lead_anywhere(
 ) -> None:
     """OPS-15: check and export believe the file's name only."""
     write(put(tmp_path / "p", *turn(1)))
-    (document,) = layout.documents()
+    (document,) = documents(layout)
     document.write_text(
         document.read_text().replace(f'session_id: "{SID}"', f"session_id: ../../{tmp_path}/X")
     )
-    result = check(Library([tmp_path / "p"]), Roster(), document)
+    result = check(layout, document, [tmp_path / "p"])
     assert "is not that of its file name" in result.problems[0]
     with pytest.raises(Conflict, match="file name"):
-        export_claude(document, root=tmp_path / "c")
+        export_claude(layout, document, root=tmp_path / "c")
     assert not list(tmp_path.glob("X*"))
 
 
@@ -200,7 +195,7 @@ def test_rounds_without_their_document_are_set_aside(
     """Nothing lost: a removed document does not take its rounds along."""
     path = put(tmp_path / "p", *turn(1), *turn(2))
     write(path)
-    (document,) = layout.documents()
+    (document,) = documents(layout)
     second = SessionFolder(document.with_suffix("")).round(2).read_bytes()
     document.unlink()
     write(put(tmp_path / "p", *turn(1)))
@@ -246,9 +241,9 @@ def test_one_damaged_document_does_not_stop_the_rest(
     assert outcomes[other].outcome == "grown"
     assert SID in (outcomes[SID].problem or "")
     assert len(rebuild(layout).problems) == 1
-    assert not check(Library([tmp_path / "p"]), Roster(), document).ok
+    assert not check(layout, document, [tmp_path / "p"]).ok
     with pytest.raises(Conflict, match="cannot be exported"):
-        export_claude(document, root=tmp_path / "c")
+        export_claude(layout, document, root=tmp_path / "c")
 
 
 def test_a_disk_that_is_full_for_the_database_is_said(layout: Layout, tmp_path: Path) -> None:
@@ -264,7 +259,7 @@ def test_a_disk_that_is_full_for_the_database_is_said(layout: Layout, tmp_path: 
     assert done.returncode == 2
     assert "bug" not in done.stderr
     assert "session.db" in done.stderr
-    assert not layout.documents()
+    assert not documents(layout)
 
 
 def test_a_broken_cross_session_database_is_noticed_at_once(
@@ -299,7 +294,7 @@ def test_a_missing_picture_is_named_and_blocks_nothing_else(
     assert tag(layout, SID, "1", "x").rounds == 1
     rebuilt = rebuild(layout)
     assert (rebuilt.sessions, len(rebuilt.problems)) == (1, 1)
-    assert picture.name in check(Library([path]), Roster(), layout.documents()[0]).problems[0]
+    assert picture.name in check(layout, documents(layout)[0], [path]).problems[0]
 
 
 def test_leftovers_of_a_killed_append_are_swept(
@@ -320,7 +315,7 @@ def test_out_may_be_a_folder(layout: Layout, write: Write, tmp_path: Path) -> No
     folder = tmp_path / "out"
     folder.mkdir()
     (folder / "mine.txt").write_text("mine")
-    exported = export_claude(layout.documents()[0], root=tmp_path, out=folder, force=True)
+    exported = export_claude(layout, documents(layout)[0], root=tmp_path, out=folder, force=True)
     assert exported.path == folder / f"{SID}.jsonl"
     assert (folder / "mine.txt").read_text() == "mine"
 
@@ -330,7 +325,7 @@ def test_fields_a_person_adds_to_the_frontmatter_stay(
 ) -> None:
     """INS-07: unknown keys and engagements survive every append."""
     write(put(tmp_path / "p", *turn(1)))
-    (document,) = layout.documents()
+    (document,) = documents(layout)
     text = document.read_text()
     text = text.replace(
         "engagements: []", "engagements:\n- id: x\n  phase_at_start: a\n  phase_at_end: b"
@@ -345,7 +340,7 @@ def test_fields_a_person_adds_to_the_frontmatter_stay(
 def test_a_persons_summary_reaches_the_index(layout: Layout, write: Write, tmp_path: Path) -> None:
     """INS-05, INS-10."""
     write(put(tmp_path / "p", *turn(1)))
-    (document,) = layout.documents()
+    (document,) = documents(layout)
     document.write_text(
         document.read_text().replace("\nprompt 1\n<!--", "\nMy own words.\n<!--", 1)
     )
@@ -358,8 +353,9 @@ def test_names_from_a_roster_that_is_gone_stay_true(
 ) -> None:
     """OPS-14: check does not depend on today's roster."""
     path = put(tmp_path / "p", *turn(1))
-    write(path, roster=Roster([RosterEntry(SID[:8], "Ada", "Architect")]))
-    assert check(Library([path]), Roster(), layout.documents()[0]).problems == []
+    register(layout, (SID[:8], "Ada", "Architect"))
+    write(path)
+    assert check(layout, documents(layout)[0], [path]).problems == []
 
 
 def test_a_source_that_shrank_is_remarked(layout: Layout, write: Write, tmp_path: Path) -> None:
@@ -370,7 +366,7 @@ def test_a_source_that_shrank_is_remarked(layout: Layout, write: Write, tmp_path
     report = write(path).sessions[0]
     assert report.gone == 2
     assert snapshot(layout.root)[f"sessions/claude/{SID}.md"] == before
-    result = check(Library([path]), Roster(), layout.documents()[0])
+    result = check(layout, documents(layout)[0], [path])
     assert "the source has lost 2 of the document's messages" in result.remarks
 
 
@@ -393,7 +389,7 @@ def test_inscriptions_elsewhere_are_not_without_their_source(
     """OPS-18: looking at another folder does not make sources vanish."""
     write(put(tmp_path / "p", *turn(1)))
     (tmp_path / "q").mkdir()
-    assert status(layout, Library([tmp_path / "q"])).orphaned == 0
+    assert status(layout, tmp_path / "q").orphaned == 0
 
 
 @pytest.mark.parametrize(
@@ -404,7 +400,7 @@ def test_no_content_hides_what_follows_it(
 ) -> None:
     """NFR-03: in any viewer the next message is seen; the text comes back all the same."""
     write(put(tmp_path / "p", user(prompt, uuid="u1", timestamp=at(0)), assistant("seen", id="m")))
-    (document,) = layout.documents()
+    (document,) = documents(layout)
     text = document.read_text()
     lines = text.split("\n")
     opened = lines.index(prompt.split("\n")[0], 25)
@@ -450,9 +446,9 @@ def test_a_running_session_is_read_from_its_last_newline(
     put(tmp_path / "p", *turn(1), *turn(2), *turn(3), *turn(4))
     assert write(path).sessions[0].rounds_added == 2
     assert opened == []
-    assert len(read_inscription(layout.documents()[0]).rounds) == 4
+    assert len(read_inscription(documents(layout)[0]).rounds) == 4
     once = Layout(tmp_path / "once")
-    inscribe_module.inscribe(once, Roster(), Library([path]).transcripts, ended=True)
+    inscribe_module.inscribe(once, Library([path]).transcripts, ended=True)
     assert snapshot(once.root) == snapshot(layout.root)
 
 
@@ -463,7 +459,7 @@ def test_what_does_not_fit_is_read_in_full(
     """Incremental: the fallback, and nothing is lost by it."""
     path = put(tmp_path / "p", *turn(1), *turn(2))
     write(path, live=True)
-    (document,) = layout.documents()
+    (document,) = documents(layout)
     (kept,) = layout.sessions.rglob("checkpoint.json")
     put(tmp_path / "p", *turn(1), *turn(2), *turn(3))
     if how == "source rewritten":
@@ -499,13 +495,13 @@ def test_live_and_ended_runs_in_any_order_lose_nothing(
     given = [(turns(1, 2)[:4], True), (turns(1, 2, 3), False)]
     given += [(turns(*range(1, n + 1)), False) for n in range(4, again + 2)]
     path = steps(write, tmp_path, *given, (turns(*range(1, again + 2)), True))
-    inscription = read_inscription(layout.documents()[0])
+    inscription = read_inscription(documents(layout)[0])
     assert [round.number for round in inscription.rounds] == list(range(1, again + 3))
-    text = layout.documents()[0].read_text()
+    text = documents(layout)[0].read_text()
     for number in range(1, again + 2):
         for word in (f"\nreply {number}\n", f"\nout {number}\n"):
             assert text.count(word) == 1, word
-    assert check(Library([path]), Roster(), layout.documents()[0]).problems == []
+    assert check(layout, documents(layout)[0], [path]).problems == []
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -518,11 +514,11 @@ def test_any_mixture_of_live_and_ended_runs_keeps_everything_once(
     cuts = sorted(chance.sample(range(1, len(records)), 5))
     given = [(records[:cut], chance.random() < 0.5) for cut in cuts]
     path = steps(write, tmp_path, *given, (records, True))
-    text = layout.documents()[0].read_text()
+    text = documents(layout)[0].read_text()
     for number in range(1, 7):
         for word in (f"\nprompt {number}\n", f"\nreply {number}\n", f"\nout {number}\n"):
             assert text.count(word) == 1 + (word == "\nprompt 1\n"), word  # and the summary
-    assert check(Library([path]), Roster(), layout.documents()[0]).problems == []
+    assert check(layout, documents(layout)[0], [path]).problems == []
 
 
 def test_a_prompt_typed_ahead_is_written_once(layout: Layout, write: Write, tmp_path: Path) -> None:
@@ -532,7 +528,7 @@ def test_a_prompt_typed_ahead_is_written_once(layout: Layout, write: Write, tmp_
     sent = [{**queue, "operation": "dequeue"}, user("typed ahead", uuid="uq", timestamp=at(0))]
     answer = assistant("answered", id="mq", uuid="aq", timestamp=at(1))
     steps(write, tmp_path, ([*turn(1), typed], True), ([*turn(1), typed, *sent, answer], True))
-    text = layout.documents()[0].read_text()
+    text = documents(layout)[0].read_text()
     assert text.count("\ntyped ahead\n") == 1
     assert text.count("\nanswered\n") == 1
 
@@ -542,7 +538,7 @@ def test_frontmatter_may_be_written_as_people_write_yaml(
 ) -> None:
     """INS-07: unquoted times and numbers, odd keys, keys with our own names."""
     write(put(tmp_path / "p", *turn(1)))
-    (document,) = layout.documents()
+    (document,) = documents(layout)
     text = document.read_text()
     header, rest = text.split("\n---\n", 1)
     header = header.replace(
@@ -566,8 +562,8 @@ def test_a_deleted_folder_comes_back_with_the_next_append(
 ) -> None:
     """RND: the document is there, so its rounds can be."""
     write(put(tmp_path / "p", *turns(1, 2)))
-    (document,) = layout.documents()
+    (document,) = documents(layout)
     shutil.rmtree(document.with_suffix(""))
     path = put(tmp_path / "p", *turns(1, 2, 3))
     write(path)
-    assert check(Library([path]), Roster(), document).problems == []
+    assert check(layout, document, [path]).problems == []

@@ -18,16 +18,11 @@ from hypothesis import strategies as st
 
 from minutebook.record.database import integrity, open_database
 from minutebook.record.layout import Layout, SessionFolder
-from minutebook.record.reading import read_inscription
 from minutebook.record.store import writing
 from minutebook.errors import BadArgument, Locked, NotFound
 from minutebook.examples import example_scripts
-from minutebook.model import Roster, RosterEntry
 from minutebook.sources.library import Library
-from minutebook.verbs.inscribe import inscribe
-from minutebook.verbs.rebuild import rebuild
-from minutebook.verbs.status import status
-from minutebook.verbs.tag import tag
+from tests.archive.steps import documents, inscribe, read_inscription, rebuild, register, status, tag
 from tests.archive.conftest import Write, age, dump, snapshot, times
 from tests.conftest import (
     CORPUS,
@@ -77,7 +72,7 @@ def test_inscribe_writes_document_rounds_databases_and_indexes(
     top = layout.index.read_text()
     assert "| [Claude](claude/index.md) | 9 | 2026-02-20 | 2026-03-16 |" in top
     index = (folder / "index.md").read_text()
-    for path in layout.documents():
+    for path in documents(layout):
         assert f"]({path.name})" in index
         inside = SessionFolder(path.with_suffix(""))
         assert inside.database.exists()
@@ -146,8 +141,8 @@ def test_the_database_is_that_of_the_seed(layout: Layout, write: Write, tmp_path
 
 def test_a_role_is_the_folder(layout: Layout, write: Write, tmp_path: Path) -> None:
     """INS-02, INS-03: a registered role gives the bucket; the UUID is unchanged everywhere."""
-    roster = Roster([RosterEntry(SID[:8], "Ada", "Chief Architect")])
-    write(put(tmp_path / "p", *turn(1)), roster=roster)
+    register(layout, (SID[:8], "Ada", "Chief Architect"))
+    write(put(tmp_path / "p", *turn(1)))
     document = layout.document("chief-architect", SID)
     header = read_inscription(document).header
     assert (header.session_id, header.role, header.name) == (SID, "Chief Architect", "Ada")
@@ -199,10 +194,10 @@ def test_a_running_session_is_never_frozen_half_done(
     """OPS-08, RND-06: a round that still grows waits; the next prompt, or the end, frees it."""
     path = put(tmp_path / "p", *turn(1)[:2])
     assert write(path, live=True).sessions[0].outcome == "waiting"
-    assert not layout.documents()
+    assert not documents(layout)
     put(tmp_path / "p", *turn(1), *turn(2)[:1])
     write(path, live=True)
-    (document,) = layout.documents()
+    (document,) = documents(layout)
     assert len(read_inscription(document).rounds) == 1
     age(path)
     write(path, live=True)
@@ -311,7 +306,7 @@ def test_session_ids_need_not_be_uuids(
     """INS-03: any file name is an id."""
     report = write(put(tmp_path / "p", *turn(1), name=name))
     assert report.sessions[0].outcome == "new"
-    (document,) = layout.documents()
+    (document,) = documents(layout)
     assert read_inscription(document).header.session_id == name
 
 
@@ -326,8 +321,8 @@ def grow(layout: Layout, source: Path, target: Path) -> None:
         for line in lines:
             file.write(line)
             file.flush()
-            inscribe(layout, Roster(), Library([target]).transcripts, jobs=1)
-    inscribe(layout, Roster(), Library([target]).transcripts, ended=True, jobs=1)
+            inscribe(layout, Library([target]).transcripts, jobs=1)
+    inscribe(layout, Library([target]).transcripts, ended=True, jobs=1)
 
 
 SMALL = sorted(
@@ -343,10 +338,10 @@ def same_both_ways(source: Path, tmp_path: Path) -> None:
         shutil.copytree(beside, target.with_suffix(""))
     once, often = Layout(tmp_path / "once"), Layout(tmp_path / "often")
     grow(often, source, target)
-    inscribe(once, Roster(), Library([target]).transcripts, ended=True, jobs=1)
+    inscribe(once, Library([target]).transcripts, ended=True, jobs=1)
     assert snapshot(often.root) == snapshot(once.root)
     before = times(often.root)
-    inscribe(often, Roster(), Library([target]).transcripts, ended=True, jobs=1)
+    inscribe(often, Library([target]).transcripts, ended=True, jobs=1)
     assert times(often.root) == before
 
 
@@ -451,7 +446,7 @@ def test_tags_change_the_index_only(layout: Layout, write: Write, examples: Path
 def test_odd_ranges_are_said(layout: Layout, write: Write, examples: Path, rounds: str) -> None:
     """DB-07: one sentence."""
     write(examples)
-    with pytest.raises(BadArgument, match="is no range of rounds"):
+    with pytest.raises(BadArgument, match="is not a round or a range"):
         tag(layout, "Reed", rounds, "x")
 
 
@@ -460,7 +455,7 @@ def test_a_round_that_is_not_there_cannot_be_tagged(
 ) -> None:
     """DB-07: nothing is written for it."""
     write(examples)
-    with pytest.raises(NotFound, match="has no round 99"):
+    with pytest.raises(NotFound, match="there is no round 99"):
         tag(layout, "Reed", "99", "x")
     assert not layout.tags.exists()
 
@@ -483,18 +478,18 @@ def test_a_thousand_random_operations_leave_the_index_in_step(
         if what in ("insert", "append"):
             id = chance.choice(list(lengths))
             path = put(folder, *(r for n in range(1, lengths[id] + 1) for r in turn(n)), name=id)
-            inscribe(layout, Roster(), Library([path]).transcripts, ended=True, jobs=1)
-        elif what == "tag" and layout.documents():
-            document = chance.choice(layout.documents())
+            inscribe(layout, Library([path]).transcripts, ended=True, jobs=1)
+        elif what == "tag" and documents(layout):
+            document = chance.choice(documents(layout))
             tag(layout, document.stem, chance.choice(["1", "all"]), f"e{step % 5}")
-        elif what == "rebuild" and layout.documents():
+        elif what == "rebuild" and documents(layout):
             rebuild(layout)
         for path in layout.sessions.rglob("rounds/*.json") if step % 50 == 0 else ():
             assert hashes.setdefault(path, path.read_bytes()) == path.read_bytes()
     for path in layout.root.rglob("*.db"):
         with open_database(path) as database:
             assert integrity(database) is None
-    rows = sum(len(read_inscription(path).rounds) for path in layout.documents())
+    rows = sum(len(read_inscription(path).rounds) for path in documents(layout))
     assert len(dump(layout.database).splitlines()) == rows
 
 
@@ -520,7 +515,7 @@ def test_one_writer_at_a_time(layout: Layout, write: Write, examples: Path) -> N
             Locked, match=rf"`minutebook inscribe` \(process {holder.pid}, 0 min ago\)"
         ):
             write(examples)
-        assert len(read_inscription(layout.documents()[0]).rounds) > 0
+        assert len(read_inscription(documents(layout)[0]).rounds) > 0
     finally:
         holder.kill()
         holder.wait()
@@ -533,11 +528,9 @@ def test_one_writer_at_a_time(layout: Layout, write: Write, examples: Path) -> N
 _RUN = """
 import sys
 from pathlib import Path
-from minutebook.record.layout import Layout
-from minutebook.model import Roster
-from minutebook.sources.library import Library
+from minutebook.archive import Archive
 from minutebook.verbs.inscribe import inscribe
-inscribe(Layout(Path(sys.argv[1])), Roster(), Library([Path(sys.argv[2])]).transcripts, ended=True)
+inscribe(Archive(Path(sys.argv[1]), (Path(sys.argv[2]),)), ended=True)
 """
 
 
@@ -556,7 +549,7 @@ def killed_and_finished(source: Path, tmp_path: Path, times_killed: int) -> None
         time.sleep(chance.uniform(0.1, taken))
         os.killpg(process.pid, 9)
         process.wait()
-        for path in layout.documents():
+        for path in documents(layout):
             read_inscription(path)  # nothing visible is torn
         subprocess.run([sys.executable, "-c", _RUN, str(layout.root), str(source)], check=True)
         assert snapshot(layout.root) == expected, f"attempt {attempt}"
@@ -614,7 +607,7 @@ def test_status_says_what_waits(layout: Layout, write: Write, tmp_path: Path) ->
     age(paths[1])
     paths[2].unlink()
     running = put(tmp_path / "p", *turn(1), name="51111111-2222-4333-8444-555555555555")
-    found = status(layout, Library([tmp_path / "p"]))
+    found = status(layout, tmp_path / "p")
     assert [t.session_id for t in found.grown] == [names[1]]
     assert [t.session_id for t in found.ended] == [names[3]]
     assert [t.path for t in found.live] == [running]
@@ -638,7 +631,7 @@ def test_killed_before_the_indexes_are_written(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("minutebook.verbs.inscribe.write_indexes", killed)
-        inscribe(layout, Roster(), transcripts, ended=True)
-    inscribe(layout, Roster(), transcripts, ended=True)
+        patch.setattr("minutebook.archive.run.write_indexes", killed)
+        inscribe(layout, transcripts, ended=True)
+    inscribe(layout, transcripts, ended=True)
     assert layout.index.exists() and layout.agent_index("claude").exists()

@@ -10,17 +10,13 @@ from typing import Any
 import pytest
 
 from minutebook.record.layout import Layout
-from minutebook.record.reading import read_inscription
 from minutebook.errors import BadArgument, Conflict
-from minutebook.model import Roster
 from minutebook.sources.claude_code.fidelity import FIELDS, MATTERS, Facts
 from minutebook.sources.claude_code.locate import encoded_folder
 from minutebook.sources.library import Library
 from minutebook.verbs import check as check_module
 from minutebook.verbs import export as export_module
-from minutebook.verbs.check import check, compare
-from minutebook.verbs.export import export_claude
-from minutebook.verbs.inscribe import inscribe
+from tests.archive.steps import check, documents, export_claude, inscribe, read_inscription
 from tests.archive.conftest import Write, snapshot, times
 from tests.archive.test_operations import SID, put, turn
 from tests.conftest import PROJECT, assistant, corpus_sessions, needs_corpus, short, user
@@ -40,17 +36,17 @@ def test_every_real_session_comes_back_byte_for_byte(source: Path, tmp_path: Pat
     """OPS-14, OPS-16: inscribe ∘ export ∘ inscribe = inscribe, and nothing that matters is lost."""
     layout = Layout(tmp_path / "archive")
     library = Library([source])
-    (inscribed,) = inscribe(layout, Roster(), library.transcripts, ended=True, jobs=1).sessions
+    (inscribed,) = inscribe(layout, library.transcripts, ended=True, jobs=1).sessions
     assert inscribed.outcome == "new"
-    (document,) = layout.documents()
-    exported = export_claude(document, root=tmp_path / "claude", cwd=None)
+    (document,) = documents(layout)
+    exported = export_claude(layout, document, root=tmp_path / "claude", cwd=None)
     again = Layout(tmp_path / "again")
     transcripts = Library([exported.path]).transcripts
-    inscribe(again, Roster(), transcripts, ended=True, jobs=1)
+    inscribe(again, transcripts, ended=True, jobs=1)
     one, other = snapshot(layout.root), snapshot(again.root)
     keep = [name for name in one if not name.endswith("ledger.json")]
     assert [name for name in keep if one[name] != other.get(name)] == []
-    result = check(library, Roster(), document)
+    result = check(layout, document, [source])
     assert result.problems == []
 
 
@@ -59,8 +55,8 @@ def test_the_export_has_the_shape_every_version_resumes(
 ) -> None:
     """OPS-09, OPS-10, OPS-12: linear, compact, results behind calls, title last, times kept."""
     write(examples)
-    for document in layout.documents():
-        exported = export_claude(document, root=tmp_path / "claude")
+    for document in documents(layout):
+        exported = export_claude(layout, document, root=tmp_path / "claude")
         assert exported.path.parent.name == encoded_folder(
             read_inscription(document).header.cwd or ""
         )
@@ -95,9 +91,9 @@ def test_the_same_export_twice(
 ) -> None:
     """OPS-13: deterministic ids; same document, same bytes."""
     write(examples)
-    for document in layout.documents():
-        one = export_claude(document, root=tmp_path, out=tmp_path / "one" / document.name)
-        two = export_claude(document, root=tmp_path, out=tmp_path / "two" / document.name)
+    for document in documents(layout):
+        one = export_claude(layout, document, root=tmp_path, out=tmp_path / "one" / document.name)
+        two = export_claude(layout, document, root=tmp_path, out=tmp_path / "two" / document.name)
         assert one.path.read_bytes() == two.path.read_bytes()
 
 
@@ -113,8 +109,8 @@ def test_unsigned_thinking_and_unknown_blocks_are_kept_but_not_sent(
         uuid="a1",
     )
     write(put(tmp_path / "p", user("go", uuid="u1", cwd="/w"), odd))
-    (document,) = layout.documents()
-    exported = export_claude(document, root=tmp_path / "claude")
+    (document,) = documents(layout)
+    exported = export_claude(layout, document, root=tmp_path / "claude")
     assert exported.warnings == ["1 × thinking without a signature", "1 × block Claude cannot take"]
     sent = [
         block["type"]
@@ -134,13 +130,13 @@ def test_unsigned_thinking_and_unknown_blocks_are_kept_but_not_sent(
 def test_an_original_is_never_overwritten(write: Write, layout: Layout, tmp_path: Path) -> None:
     """OPS-13: refused; with ``--force`` a copy is kept."""
     write(put(tmp_path / "p", *turn(1)))
-    (document,) = layout.documents()
-    first = export_claude(document, root=tmp_path / "claude")
+    (document,) = documents(layout)
+    first = export_claude(layout, document, root=tmp_path / "claude")
     first.path.write_text("an original")
     with pytest.raises(Conflict, match="exists already"):
-        export_claude(document, root=tmp_path / "claude")
+        export_claude(layout, document, root=tmp_path / "claude")
     assert first.path.read_text() == "an original"
-    forced = export_claude(document, root=tmp_path / "claude", force=True)
+    forced = export_claude(layout, document, root=tmp_path / "claude", force=True)
     assert forced.backup is not None
     assert forced.backup.read_text() == "an original"
     assert forced.path.read_text() != "an original"
@@ -149,14 +145,14 @@ def test_an_original_is_never_overwritten(write: Write, layout: Layout, tmp_path
 def test_the_folder_can_be_chosen(write: Write, layout: Layout, tmp_path: Path) -> None:
     """OPS-09: ``--cwd``, for a project that has moved; without any folder it is asked for."""
     write(put(tmp_path / "p", *turn(1)))
-    (document,) = layout.documents()
-    exported = export_claude(document, root=tmp_path / "claude", cwd="/new/place")
+    (document,) = documents(layout)
+    exported = export_claude(layout, document, root=tmp_path / "claude", cwd="/new/place")
     assert exported.path.parent.name == "-new-place"
     assert {r["cwd"] for r in records(exported.path) if "cwd" in r} == {"/new/place"}
     bare = [{"type": "user", "message": {"content": f"q{n}"}} for n in range(3)]
     write(put(tmp_path / "q", *bare, name="22222222-2222-4333-8444-555555555555"))
     with pytest.raises(BadArgument, match="--cwd"):
-        export_claude(layout.documents()[1], root=tmp_path / "claude")
+        export_claude(layout, documents(layout)[1], root=tmp_path / "claude")
 
 
 @pytest.mark.parametrize(
@@ -179,8 +175,8 @@ def test_subagents_come_back_too(
 ) -> None:
     """FMT-15, INS-16: their transcripts stand beside the export, tied to the same call."""
     write(examples)
-    (document,) = [d for d in layout.documents() if read_inscription(d).header.name == "Reed"]
-    exported = export_claude(document, root=tmp_path / "claude")
+    (document,) = [d for d in documents(layout) if read_inscription(d).header.name == "Reed"]
+    exported = export_claude(layout, document, root=tmp_path / "claude")
     assert exported.subagents == 1
     (meta,) = exported.path.with_suffix("").glob("subagents/*.meta.json")
     call = json.loads(meta.read_bytes())["toolUseId"]
@@ -194,8 +190,8 @@ def test_check_writes_nothing(write: Write, layout: Layout, examples: Path) -> N
     """OPS-15: not a byte and not a time of the store."""
     write(examples)
     before = times(layout.root)
-    for document in layout.documents():
-        assert check(Library([examples]), Roster(), document).ok
+    for document in documents(layout):
+        assert check(layout, document, [examples]).ok
     assert times(layout.root) == before
 
 
@@ -203,18 +199,18 @@ def test_check_says_when_a_message_was_edited(write: Write, layout: Layout, tmp_
     """OPS-14: a body changed by hand, a round file gone or changed."""
     path = put(tmp_path / "p", *turn(1))
     write(path)
-    (document,) = layout.documents()
+    (document,) = documents(layout)
     original = document.read_text()
     document.write_text(original.replace("reply 1", "reply one"))
-    result = check(Library([path]), Roster(), document)
+    result = check(layout, document, [path])
     assert not result.ok
     assert any("the document was edited" in problem for problem in result.problems)
     document.write_text(original)
     (file,) = layout.sessions.rglob("rounds/001.json")
     file.unlink()
-    assert "is missing" in check(Library([path]), Roster(), document).problems[0]
+    assert "is missing" in check(layout, document, [path]).problems[0]
     document.write_text("ruin")
-    assert "cannot be read" in check(Library([path]), Roster(), document).problems[0]
+    assert "cannot be read" in check(layout, document, [path]).problems[0]
 
 
 def test_check_works_without_the_source(write: Write, layout: Layout, tmp_path: Path) -> None:
@@ -222,7 +218,7 @@ def test_check_works_without_the_source(write: Write, layout: Layout, tmp_path: 
     path = put(tmp_path / "p", *turn(1))
     write(path)
     path.unlink()
-    result = check(Library([tmp_path / "p"]), Roster(), layout.documents()[0])
+    result = check(layout, documents(layout)[0], [tmp_path / "p"])
     assert result.ok
     assert "the source is gone" in result.remarks[0]
 
@@ -246,7 +242,7 @@ def test_check_sees_every_kind_of_loss(
     """OPS-14: the check can fail: each fact changed on the way is named."""
     source = put(tmp_path / "p", *turn(1))
     write(source)
-    exported = export_claude(layout.documents()[0], root=tmp_path / "claude").path
+    exported = export_claude(layout, documents(layout)[0], root=tmp_path / "claude").path
     facts, _ = compare(source, exported)
     assert [fact.name for fact in facts if fact.lost] == []
     exported.write_text(DAMAGES[name](exported.read_text()))
@@ -268,7 +264,7 @@ def test_a_lossy_export_fails_the_check(
         return made
 
     monkeypatch.setattr(check_module, "write_export", lossy)
-    problems = check(Library([path]), Roster(), layout.documents()[0]).problems
+    problems = check(layout, documents(layout)[0], [path]).problems
     assert any("same document" in problem for problem in problems)
     assert any("assistant text lost" in problem for problem in problems)
 

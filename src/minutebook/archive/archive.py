@@ -224,10 +224,14 @@ class Archive:
 
     def summary(self, session_id: str) -> SessionSummary:
         """One session as lists show it."""
+        return hidden(self.stored_summary(session_id), self.hide)
+
+    def stored_summary(self, session_id: str) -> SessionSummary:
+        """The same with its secrets; nothing that leaves the archive."""
         every, _ = self._everything()
         if session_id not in every:
             raise NotFound(f"There is no session {session_id[:8]} here (any more).")
-        return hidden(every[session_id], self.hide)
+        return every[session_id]
 
     def _everything(self) -> tuple[dict[str, SessionSummary], list[Trouble]]:
         with self._lock:
@@ -249,27 +253,25 @@ class Archive:
             if transcript is not None and has_grown(entry, transcript):
                 unread.append(transcript)
             else:
-                found.append(
-                    listing.of_entry(entry, transcript, roster, settings, id in labelled)
-                )
+                found.append(listing.of_entry(entry, transcript, roster, settings, id in labelled))
         unread += transcripts.values()
         for transcript, overview in self._skimmed(unread):
             id = transcript.session_id
-            entry = ledger.sessions.get(id)
+            known = ledger.sessions.get(id)
             if overview.info is None:
                 problem = overview.problem or "cannot be read"
                 unusable.append(Trouble(transcript.path, problem))
-                if entry is not None:
-                    found.append(listing.of_entry(entry, None, roster, settings, id in labelled))
+                if known is not None:
+                    found.append(listing.of_entry(known, None, roster, settings, id in labelled))
                 continue
             info = overview.info
-            if entry is not None:
+            if known is not None:
                 rounds = self.open(id).count
-                if info.rounds < entry.rounds:  # the transcript has lost something
-                    info = entry.info
+                if info.rounds < known.rounds:  # the transcript has lost something
+                    info = known.info
                 info = msgspec.structs.replace(info, rounds=rounds)
             found.append(
-                listing.of_transcript(info, transcript, entry, roster, settings, id in labelled)
+                listing.of_transcript(info, transcript, known, roster, settings, id in labelled)
             )
         return {session.id: session for session in listing.linked(found)}, unusable
 
@@ -390,12 +392,10 @@ class Archive:
         """The minutes of a session; without engagements where nobody has taken them yet."""
         known = self.minutes.records().get(session_id)
         if known is None:
-            every, _ = self._everything()
-            if session_id not in every:
-                raise NotFound(f"There is no session {session_id[:8]} here (any more).")
             entry = self._entries().get(session_id)
             agent_id = entry.agent_id if entry is not None else None
-            known = card(every[session_id].info, self.roster, self.settings, agent_id)
+            info = self.stored_summary(session_id).info
+            known = card(info, self.roster, self.settings, agent_id)
         return hidden(known, self.hide)
 
     def cards(self) -> dict[str, SessionRecord]:
@@ -481,5 +481,3 @@ def _current(transcript: Transcript | None) -> Transcript | None:
 
 def _key(transcript: Transcript) -> tuple[str, int, float]:
     return str(transcript.path), transcript.size, transcript.mtime
-
-

@@ -44,9 +44,7 @@ def ranges_of(record: SessionRecord) -> Ranges:
     return [(*part, e.id) for e in record.engagements for part in e.ranges]
 
 
-def _tagged(
-    record: SessionRecord, tags: Sequence[Tag], activities: Activities
-) -> SessionRecord:
+def _tagged(record: SessionRecord, tags: Sequence[Tag], activities: Activities) -> SessionRecord:
     before = ranges_of(record)
     ranges = list(before)
     for tag in tags:
@@ -116,5 +114,3 @@ def _from_tag(record: SessionRecord, id: str, part: tuple[int, int]) -> Engageme
         turn_range=part,
         tagged=True,
     )
-
-

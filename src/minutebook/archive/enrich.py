@@ -61,8 +61,7 @@ class Enriched:
         for old in self._stored:
             new = next(living)
             messages = tuple(
-                fuller(before, now)
-                for before, now in zip(old.messages, new.messages, strict=True)
+                fuller(before, now) for before, now in zip(old.messages, new.messages, strict=True)
             )
             yield msgspec.structs.replace(new, number=old.number, messages=messages)
         for _ in living:
@@ -85,7 +84,8 @@ class Enriched:
         replies: list[Reply] = []
         taken: set[int] = set()
         for old in self._stored:
-            messages, beside = [], []
+            messages: list[Message] = []
+            beside: list[Reply] = []
             clock: list[Moment] = []
             for message in old.messages:
                 now = found.get(message.id or "")

@@ -19,6 +19,7 @@ from minutebook.index.lexical import Side
 from minutebook.index.query import Filters, Query
 from minutebook.index.snippet import Snippet, snippet
 from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.record.layout import Layout
 
 if TYPE_CHECKING:
     from minutebook.index.embedders import Embedder
@@ -197,9 +198,7 @@ def matching(
                 continue
             if filters.before is not None and at >= filters.before:
                 continue
-            if filters.project and not _within(
-                filters.project, engagement.project or record.cwd
-            ):
+            if filters.project and not _within(filters.project, engagement.project or record.cwd):
                 continue
             yield record, engagement
 

@@ -135,7 +135,9 @@ class Minutes:
         return covered(record, corrections, tags, lambda: self._activities(record.session_id))
 
 
-def card(info: SessionInfo, roster: Roster, settings: Settings, agent_id: str | None) -> SessionRecord:
+def card(
+    info: SessionInfo, roster: Roster, settings: Settings, agent_id: str | None
+) -> SessionRecord:
     """A session nobody has taken the minutes of yet, as a record without engagements."""
     record = bare_record(info, identify(info, roster))
     return msgspec.structs.replace(record, ghost=settings.is_ghost(info), agent_id=agent_id)

@@ -177,9 +177,7 @@ def _read(
             yield source, decoder.decode(packed)
 
 
-def _packed_entries(
-    archive: Archive, records: dict[str, SessionRecord], source: _Source
-) -> bytes:
+def _packed_entries(archive: Archive, records: dict[str, SessionRecord], source: _Source) -> bytes:
     """A session's entries as they travel; pickling them takes three times as long."""
     try:
         entries = _entries(archive, source, records.get(source.session_id))
@@ -202,10 +200,11 @@ def _entries(archive: Archive, source: _Source, record: SessionRecord | None) ->
 
 def _of_project(entry: Entry, record: SessionRecord | None) -> Entry:
     """A turn with the project of the engagement it belongs to."""
-    for engagement in record.engagements if record is not None else ():
-        if engagement.project != (record.cwd if record else None):
-            if engagement.covers(entry.round):
-                return msgspec.structs.replace(entry, project=engagement.project)
+    if record is None:
+        return entry
+    for engagement in record.engagements:
+        if engagement.project != record.cwd and engagement.covers(entry.round):
+            return msgspec.structs.replace(entry, project=engagement.project)
     return entry
 
 

@@ -8,13 +8,12 @@ from pathlib import Path
 from types import TracebackType
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.coverage import Ranges, ranges_of
+from minutebook.archive.coverage import ranges_of
 from minutebook.archive.formats import write_format
 from minutebook.archive.relocate import relocate
 from minutebook.archive.upgrade import upgrade
 from minutebook.archive.writing import Done, SessionWriting, is_live
 from minutebook.errors import Conflict
-from minutebook.model.engagement import SessionRecord
 from minutebook.record.database import Broken, count_rows, open_database, put_rows
 from minutebook.record.indexes import write_indexes
 from minutebook.record.layout import SessionFolder
@@ -27,45 +26,13 @@ from minutebook.sources.base import Transcript, reason_of
 from minutebook.sources.registry import SOURCES
 
 
-class WritingRun:
-    """Holds the archive's lock; sessions are written by workers, and noted here."""
+class RunView:
+    """What a run has to look at; reading only, so that a dry run can ask the same."""
 
-    def __init__(self, archive: Archive, verb: str, *, ended: bool = False) -> None:
-        self.archive, self._verb = archive, verb
+    def __init__(self, archive: Archive, ledger: Ledger, *, ended: bool = False) -> None:
+        self.archive, self.ledger = archive, ledger
         self.layout = archive.layout
         self._ended = ended
-        self._stack = ExitStack()
-        self.ledger = Ledger()
-        self._rows: list[RoundRow] = []
-        self._changed = False
-        self.remarks: list[str] = []
-
-    def __enter__(self) -> WritingRun:
-        with ExitStack() as stack:
-            stack.enter_context(writing(self.layout.lock, self._verb))
-            make_folder(self.layout.sessions)
-            sweep(self.layout.sessions, "", "*/")
-            self.remarks += upgrade(self.archive)
-            write_format(self.layout)
-            self.ledger = load_ledger(self.layout)
-            roster = self.archive.roster
-            for entry in list(self.ledger.sessions.values()):
-                if relocate(self.layout, self.ledger, entry, roster):
-                    self._changed = True
-            self._stack = stack.pop_all()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        with self._stack:
-            if kind is None:
-                self._index()
-
-    # -- what is to be written
 
     def entry(self, session_id: str) -> Entry | None:
         return self.ledger.sessions.get(session_id)
@@ -99,6 +66,43 @@ class WritingRun:
             for transcript in transcripts
             if chosen[transcript.session_id].path != transcript.path
         }
+
+
+class WritingRun(RunView):
+    """Holds the archive's lock; sessions are written by workers, and noted here."""
+
+    def __init__(self, archive: Archive, verb: str, *, ended: bool = False) -> None:
+        super().__init__(archive, Ledger(), ended=ended)
+        self._verb = verb
+        self._stack = ExitStack()
+        self._rows: list[RoundRow] = []
+        self._changed = False
+        self.remarks: list[str] = []
+
+    def __enter__(self) -> WritingRun:
+        with ExitStack() as stack:
+            stack.enter_context(writing(self.layout.lock, self._verb))
+            make_folder(self.layout.sessions)
+            sweep(self.layout.sessions, "", "*/")
+            self.remarks += upgrade(self.archive)
+            write_format(self.layout)
+            self.ledger = load_ledger(self.layout)
+            roster = self.archive.roster
+            for entry in list(self.ledger.sessions.values()):
+                if relocate(self.layout, self.ledger, entry, roster):
+                    self._changed = True
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with self._stack:
+            if kind is None:
+                self._index()
 
     def write(self, transcript: Transcript) -> SessionWriting:
         """One session, to be written in a worker."""
@@ -179,11 +183,8 @@ def make_sessions_database(archive: Archive, entries: Iterable[Entry]) -> int:
     return count
 
 
-
 def _is_another(entry: Entry, transcript: Transcript) -> bool:
     """Whether a file at another place than the archived one is not that file, moved."""
     if entry.source == str(transcript.path) or not entry.head:
         return False
     return fingerprint(transcript.path, entry.size) != entry.head
-
-

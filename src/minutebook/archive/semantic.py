@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from minutebook.record.layout import Layout
-from minutebook.record.store import make_folder, private, write_atomically, writing
 from minutebook.errors import BadArgument, Locked
 from minutebook.index.database import index_text, open_search
 from minutebook.index.engine import Engine
+from minutebook.record.layout import Layout
+from minutebook.record.store import make_folder, private, write_atomically, writing
 
 if TYPE_CHECKING:
     from minutebook.index.embedders import Embedder

@@ -311,5 +311,3 @@ def _kind(block: _Kind) -> str:
     if block.type == "tool_call" and block.result is None:
         return UNANSWERED
     return kind_of(block.type, typed=False)
-
-

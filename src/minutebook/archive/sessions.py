@@ -113,9 +113,7 @@ def linked(sessions: Iterable[SessionSummary]) -> list[SessionSummary]:
     """The sessions with their ties to each other: recorded ones, and messages they share."""
     known = list(sessions)
     shared = shared_history((session.id, session.info.prompt_ids) for session in known)
-    return [
-        msgspec.structs.replace(s, links=(*s.info.links, *shared.get(s.id, ()))) for s in known
-    ]
+    return [msgspec.structs.replace(s, links=(*s.info.links, *shared.get(s.id, ()))) for s in known]
 
 
 def chosen(

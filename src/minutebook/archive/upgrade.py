@@ -17,11 +17,12 @@ from pathlib import Path
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.formats import FORMAT, archive_format
 from minutebook.archive.enrich import Enriched
+from minutebook.archive.formats import FORMAT, archive_format
 from minutebook.derive.identity import identify
 from minutebook.errors import Conflict
 from minutebook.model import Subagent
+from minutebook.record.documents import peek
 from minutebook.record.engagements import (
     add_correction,
     append_record,
@@ -31,7 +32,6 @@ from minutebook.record.engagements import (
 from minutebook.record.facts import SessionFacts
 from minutebook.record.header import header_of
 from minutebook.record.layout import Layout, SessionFolder
-from minutebook.record.documents import peek
 from minutebook.record.publish import Publication
 from minutebook.record.recover import (
     FIRST_RELEASE,
@@ -84,9 +84,9 @@ def _old_sessions(layout: Layout) -> Iterator[tuple[str, str]]:
     # A run that was killed between two renames left a session only there.
     for document in sorted(layout.before_upgrade.glob("*/*.md")):
         agent_id, name = document.parent.name, document.stem
-        if not SessionFolder(layout.agent(agent_id) / name).facts.exists():
-            if not layout.agent(agent_id).joinpath(f"{name}.md").exists():
-                yield agent_id, name
+        place = SessionFolder(layout.agent(agent_id) / name)
+        if not place.facts.exists() and not place.document.exists():
+            yield agent_id, name
 
 
 def _test_room(layout: Layout, old: list[tuple[str, str]]) -> None:
@@ -192,5 +192,3 @@ def _copy_pictures(aside: SessionFolder, place: SessionFolder) -> None:
             make_folder(place.media)
             shutil.copyfile(picture, target)
             target.chmod(0o600)
-
-

@@ -61,7 +61,13 @@ def _index(archive: Archive, changed: set[str], written: set[str]) -> None:
     known = [records[id] for id in changed if id in records]
     _cover_all(layout, known)
     _cover_each(archive, [record for record in known if record.session_id not in written])
-    page = engagements_index(layout, records.values(), archive.ledger().sessions.keys()).encode()
+    write_page(archive)
+
+
+def write_page(archive: Archive) -> None:
+    """``engagements-index.md``, newer than the records it is made from."""
+    layout, records = archive.layout, archive.minutes.records()
+    page = engagements_index(records.values(), archive.ledger().sessions.keys()).encode()
     write_atomically(layout.engagements_index, page)
     os.utime(layout.engagements_index)
 

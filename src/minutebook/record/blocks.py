@@ -10,21 +10,6 @@ from typing import Any
 
 import msgspec
 
-from minutebook.model.visit import BlockVisitor
-from minutebook.record.layout import file_name
-from minutebook.record.media import FOLDER as MEDIA_FOLDER
-from minutebook.record.notation import (
-    carrier,
-    encode,
-    escape,
-    fence,
-    is_structural,
-    parse_carrier,
-    read_fence,
-    swallows,
-    unescape,
-)
-from minutebook.record.patches import Malformed, read_patch, write_patch
 from minutebook.model import (
     Attachment,
     Block,
@@ -40,6 +25,21 @@ from minutebook.model import (
     ToolResult,
     Unknown,
 )
+from minutebook.model.visit import BlockVisitor
+from minutebook.record.layout import file_name
+from minutebook.record.media import FOLDER as MEDIA_FOLDER
+from minutebook.record.notation import (
+    carrier,
+    encode,
+    escape,
+    fence,
+    is_structural,
+    parse_carrier,
+    read_fence,
+    swallows,
+    unescape,
+)
+from minutebook.record.patches import Malformed, read_patch, write_patch
 
 _CLOSE = "</details>"
 _STRAY = "Result without its call"
@@ -172,7 +172,9 @@ def _json(value: Any) -> list[str]:
 
 def _present(**fields: Any) -> Json:
     """Only the fields that say something."""
-    return {name: value for name, value in fields.items() if value is not None and value is not False}
+    return {
+        name: value for name, value in fields.items() if value is not None and value is not False
+    }
 
 
 # ------------------------------------------------------------ reading

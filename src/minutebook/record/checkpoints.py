@@ -19,9 +19,7 @@ def keep_checkpoint(folder: SessionFolder, rounds: int, checkpoint: bytes | None
     if checkpoint is None:
         folder.checkpoint.unlink(missing_ok=True)
         return
-    write_atomically(
-        folder.checkpoint, msgspec.json.encode(_Kept(rounds, msgspec.Raw(checkpoint)))
-    )
+    write_atomically(folder.checkpoint, msgspec.json.encode(_Kept(rounds, msgspec.Raw(checkpoint))))
 
 
 def checkpoint_of(folder: SessionFolder, rounds: int) -> bytes | None:

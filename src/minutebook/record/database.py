@@ -16,6 +16,7 @@ import msgspec
 
 from minutebook.record.rounds import RoundRow
 
+Connection = sqlite3.Connection
 _COLUMNS = RoundRow.__struct_fields__
 
 _SCHEMA = """
@@ -70,11 +71,18 @@ class Broken(Exception):
 
 
 @contextmanager
-def open_database(path: Path, *, scratch: bool = False) -> Iterator[sqlite3.Connection]:
+def open_database(
+    path: Path, *, scratch: bool = False, readonly: bool = False
+) -> Iterator[sqlite3.Connection]:
     """A database with the schema in it, committed at the end or not at all.
 
-    `scratch` is for files nobody can see yet: they need no journal.
+    `scratch` is for files nobody can see yet: they need no journal. `readonly` looks at one
+    that is there, through a copy in memory, so that nothing is written beside it.
     """
+    if readonly:
+        with _copy(path) as copy:
+            yield copy
+        return
     if not path.exists():
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
     connection = _connect(path)
@@ -95,6 +103,23 @@ def open_database(path: Path, *, scratch: bool = False) -> Iterator[sqlite3.Conn
         raise Broken(f"{path}: {error}") from error
     finally:
         connection.close()
+
+
+@contextmanager
+def _copy(path: Path) -> Iterator[sqlite3.Connection]:
+    """A database in memory with what a file holds."""
+    copy = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        content = path.read_bytes()
+        if not content:
+            raise Broken(f"{path}: it is empty")
+        copy.deserialize(content)
+        copy.execute("SELECT count(*) FROM rounds").fetchone()
+        yield copy
+    except sqlite3.DatabaseError as error:
+        raise Broken(f"{path}: {error}") from error
+    finally:
+        copy.close()
 
 
 def _connect(path: Path) -> sqlite3.Connection:

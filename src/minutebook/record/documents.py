@@ -71,8 +71,7 @@ def write_document(document: Path, header: Header, body: Iterable[bytes]) -> boo
         descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
             file.write(write_header(header).encode())
-            for piece in body:
-                file.write(piece)
+            file.writelines(body)
         if _same(document, partial):
             partial.unlink()
             return False

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from minutebook.record.indexes import harmless
-from minutebook.record.layout import Layout, file_name
 from minutebook.derive.times import instant
 from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.record.indexes import harmless
+from minutebook.record.layout import file_name
 
 _UNDATED = "Undated"
 
 
-def engagements_index(
-    layout: Layout, records: Iterable[SessionRecord], archived: Collection[str]
-) -> str:
+def engagements_index(records: Iterable[SessionRecord], archived: Collection[str]) -> str:
     """The page, newest day first; sessions that are `archived` have a document to link to."""
     present = set(archived)
     days: dict[str, list[SessionRecord]] = {}

@@ -24,7 +24,10 @@ def write_indexes(layout: Layout, entries: Iterable[Entry]) -> None:
     lines = ["# Sessions", "", "| agent | sessions | from | to |", "|---|---:|---|---|"]
     for agent_id, sessions in sorted(agents.items()):
         days = [
-            day for entry in sessions for day in (_day(entry.written.started), _day(entry.written.ended)) if day
+            day
+            for entry in sessions
+            for day in (_day(entry.written.started), _day(entry.written.ended))
+            if day
         ]
         link = f"[{display_name(agent_id)}]({agent_id}/index.md)"
         span = f"{min(days)} | {max(days)}" if days else " | "

@@ -13,9 +13,10 @@ from typing import Any
 
 import msgspec
 
-from minutebook.record.blocks import Malformed, read_blocks, write_blocks
-from minutebook.record.notation import HEADING, carrier, parse_carrier
 from minutebook.model import Billing, Compaction, Message, Reply, Role, Round, Usage
+from minutebook.record.blocks import read_blocks, write_blocks
+from minutebook.record.notation import HEADING, carrier, parse_carrier
+from minutebook.record.patches import Malformed
 
 UNDATED = "undated"
 _STAMP = re.compile(r"[0-9][0-9A-Za-z:.+\-]*")

@@ -48,6 +48,10 @@ class MediaStore:
             write_atomically(folder / name, content)
         self._kept.clear()
 
+    def clear(self) -> None:
+        """Forget what was kept."""
+        self._kept.clear()
+
     def content(self, name: str) -> bytes | None:
         """A picture that is not written yet."""
         return self._kept.get(name)
@@ -61,6 +65,19 @@ def without_pictures(round: Round, media: MediaStore) -> Round:
 def with_pictures(round: Round, folder: Path) -> Round:
     """A round with its pictures inside again; one whose file is gone stays without."""
     return _mapped(round, lambda picture: _inside(picture, folder))
+
+
+def pictures_of(round: Round) -> list[str]:
+    """Names of the pictures of a round that are files."""
+    names: list[str] = []
+
+    def note(picture: Image | Document) -> Image | Document:
+        if picture.file is not None:
+            names.append(Path(picture.file).name)
+        return picture
+
+    _mapped(round, note)
+    return names
 
 
 def _outside(picture: Image | Document, media: MediaStore) -> Image | Document:

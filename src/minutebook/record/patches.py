@@ -37,13 +37,16 @@ def read_patch(lines: list[str], at: int) -> tuple[tuple[Hunk, ...], int]:
     text, at = read_fence(lines, at + 2)
     hunks: list[Hunk] = []
     inside: list[str] = []
-    head: tuple[int, ...] = ()
+    head: tuple[int, int, int, int] | None = None
     for line in text.split("\n"):
         if match := _HEAD.fullmatch(line):
-            if head:
+            if head is not None:
                 hunks.append(Hunk(*head, tuple(inside)))
-            head, inside = tuple(map(int, match.groups())), []
+            a, b, c, d = map(int, match.groups())
+            head, inside = (a, b, c, d), []
         else:
             inside.append(line)
+    if head is None:
+        raise Malformed("a patch has no head")
     hunks.append(Hunk(*head, tuple(inside)))
     return tuple(hunks), at

@@ -18,7 +18,15 @@ import msgspec
 
 from minutebook.errors import Conflict
 from minutebook.model import Loose, Round, Subagent
-from minutebook.record.database import Broken, count_rows, open_database, put_rows, rows_of, tag_rows
+from minutebook.record.database import (
+    Broken,
+    Connection,
+    count_rows,
+    open_database,
+    put_rows,
+    rows_of,
+    tag_rows,
+)
 from minutebook.record.documents import body_bytes, read_head, write_document
 from minutebook.record.facts import SessionFacts, SubagentFacts, Written, encode_facts, write_facts
 from minutebook.record.header import Header
@@ -80,13 +88,14 @@ class Publication:
     def __enter__(self) -> Publication:
         make_folder(self._place.path.parent)
         if self._known is None:
+            self._refuse_taken()
             partial = self._stack.enter_context(new_folder(self._place.path))
             self._inside = SessionFolder(partial)
         else:
             sweep(self._place.path, "", "rounds/", "media/", "subagents/", "subagents/*/rounds/")
         make_folder(self._inside.rounds)
         # Without a name, so that nothing is left behind however this ends.
-        self._body = tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=self._place.path.parent)  # noqa: SIM115
+        self._body = tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=str(self._place.path.parent))
         return self
 
     def __exit__(
@@ -97,6 +106,23 @@ class Publication:
     ) -> None:
         self._body.close()
         self._stack.__exit__(kind, error, trace)
+
+    def _refuse_taken(self) -> None:
+        """A document that is not this session's is never overwritten (OPS-03)."""
+        document = self._place.document
+        if not document.exists():
+            return
+        try:
+            whose = read_head(document)[0].session_id
+        except (OSError, Malformed) as error:
+            raise Conflict(
+                f"{document} is not an inscription ({error}). Move it away, or use another archive."
+            ) from None
+        if whose != self.session_id:
+            raise Conflict(
+                f"{document} is the inscription of another session ({whose}). "
+                "Move it away, or give this archive another folder."
+            )
 
     def add(self, round: Round) -> None:
         """Write a round that can no longer grow."""
@@ -179,7 +205,9 @@ class Publication:
             return self._made_again(), None
         except (OSError, Malformed) as error:
             aside = set_aside(document)
-            why = f"{document} was damaged ({error}): it was made again, the old one is {aside.name}"
+            why = (
+                f"{document} was damaged ({error}): it was made again, the old one is {aside.name}"
+            )
             return self._made_again(), why
         if old.session_id != header.session_id:
             raise Conflict(
@@ -273,13 +301,13 @@ def all_rows(layout: Layout, folder: SessionFolder, session_id: str) -> list[Rou
     ]
 
 
-def cover_rows(database: object, session_id: str, ranges: Ranges | None) -> None:
+def cover_rows(database: Connection, session_id: str, ranges: Ranges | None) -> None:
     """Say in a database which engagement each round belongs to; None leaves it as it is."""
     if ranges is None:
         return
-    tag_rows(database, session_id, 1, None, None)  # type: ignore[arg-type]
+    tag_rows(database, session_id, 1, None, None)
     for first, last, engagement_id in ranges:
-        tag_rows(database, session_id, first, last, engagement_id)  # type: ignore[arg-type]
+        tag_rows(database, session_id, first, last, engagement_id)
 
 
 def _copied(written: Written) -> Written:

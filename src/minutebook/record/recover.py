@@ -15,7 +15,7 @@ import msgspec
 from minutebook.model import Block, Message, NameEvidence, Round, SessionInfo, Subagent, Text, Usage
 from minutebook.model.blocks import Notice, Unknown
 from minutebook.record.documents import body_lines, peek, read_head
-from minutebook.record.facts import SessionFacts, SubagentFacts, Written
+from minutebook.record.facts import SessionFacts, SubagentFacts, Written, read_facts
 from minutebook.record.header import Header
 from minutebook.record.kept import KeptRounds
 from minutebook.record.layout import SessionFolder, file_name
@@ -155,7 +155,10 @@ def _info(
     header: Header | None, folder: SessionFolder, rounds: StoredRounds
 ) -> tuple[SessionInfo, Written]:
     written = Written()
-    cwds, branches, models, ids = {}, {}, {}, []
+    cwds: dict[str | None, None] = {}
+    branches: dict[str | None, None] = {}
+    models: dict[str | None, None] = {}
+    ids: list[str] = []
     prompts = calls = compactions = chars = duration = 0
     usage = Usage()
     for round in rounds:
@@ -223,6 +226,14 @@ class _SubagentCarrier(msgspec.Struct, forbid_unknown_fields=True):
     kind: str | None = None
     description: str | None = None
     helper: bool = False
+
+
+def known_subagents(folder: SessionFolder) -> list[SubagentFacts]:
+    """The subagents of a session, as its facts name them, else as their documents do."""
+    try:
+        return list(read_facts(folder).subagents)
+    except (OSError, ValueError):
+        return list(_subagents(folder))
 
 
 def _subagents(folder: SessionFolder) -> Iterator[SubagentFacts]:

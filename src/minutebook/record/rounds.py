@@ -296,12 +296,8 @@ def read_words(content: bytes) -> Round:
         else:
             blocks = _texts(found.agent[position : position + outline.blocks])
             position += outline.blocks
-        messages.append(
-            Message(outline.role, blocks, outline.id, outline.at, model=outline.model)
-        )
-    return Round(
-        found.round, tuple(messages), found.cwd, found.branch, tool_count=found.tool_count
-    )
+        messages.append(Message(outline.role, blocks, outline.id, outline.at, model=outline.model))
+    return Round(found.round, tuple(messages), found.cwd, found.branch, tool_count=found.tool_count)
 
 
 def _user_words(user: str | list[_Words] | None) -> tuple[Block, ...]:

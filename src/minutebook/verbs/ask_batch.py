@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from minutebook.record.layout import Layout
-from minutebook.record.store import write_atomically
 from minutebook.errors import BadArgument
 from minutebook.extract.anthropic import AnthropicExtractor
 from minutebook.extract.batches import PendingBatch, results, send, wait_for
 from minutebook.extract.extractor import Extractor, NoAnswer
 from minutebook.extract.material import Material
+from minutebook.record.layout import Layout
+from minutebook.record.store import write_atomically
 from minutebook.verbs.ask import Answer, Asked, interruptible
 
 

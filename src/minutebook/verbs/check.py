@@ -1,56 +1,53 @@
-"""Does an inscription hold what its source said, and does the way back lose anything? (OPS-14)
+"""Does a session in the archive hold what its source said, and does the way back lose anything?
 
-Nothing is written to the archive: the export goes to a scratch folder.
+Nothing is written to the archive: exports go to a scratch folder (OPS-14, OPS-15). Everything is
+compared a round at a time, so a session of any size can be checked.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from pathlib import Path
 
 import msgspec
 
-from minutebook.record.blocks import Malformed
+from minutebook.archive.archive import Archive
+from minutebook.archive.growth import Growth
+from minutebook.derive.identity import identify
+from minutebook.errors import MinutebookError, NotFound
+from minutebook.model import Roster, Round
 from minutebook.record.database import Broken, integrity, open_database
-from minutebook.record.header import read_header, write_header
-from minutebook.record.inscription import header_of
-from minutebook.record.markdown import write_body
-from minutebook.record.media import MediaStore
-from minutebook.record.merge import merge
-from minutebook.record.reading import Inscription, read_inscription, read_subagents, read_text
-from minutebook.record.rounds import round_file
-from minutebook.derive.identity import Identity, identify
-from minutebook.model import Roster, Round, SessionInfo
-from minutebook.sources.base import Transcript
-from minutebook.sources.claude_code.fidelity import FIELDS, MATTERS, Facts
-from minutebook.sources.library import Library, open_transcript
-from minutebook.verbs.export import write_export
+from minutebook.record.documents import body_bytes, read_head
+from minutebook.record.facts import SessionFacts, Written, read_facts
+from minutebook.record.header import Header, header_of, write_header
+from minutebook.record.kept import KeptRounds
+from minutebook.record.layout import SessionFolder
+from minutebook.record.markdown import write_round
+from minutebook.record.media import FOLDER, MediaStore, pictures_of, with_pictures, without_pictures
+from minutebook.record.patches import Malformed
+from minutebook.record.publish import subagent_document
+from minutebook.record.recover import (
+    FIRST_RELEASE,
+    DocumentRounds,
+    StoredRounds,
+    format_of,
+    known_subagents,
+    reason,
+)
+from minutebook.sources.base import FactReport, FieldFate, Transcript
+from minutebook.sources.library import open_file, open_transcript
+from minutebook.verbs.export import (
+    document_rounds,
+    export_header,
+    exporter,
+    stored_agents,
+    write_scratch,
+)
+from minutebook.verbs.inscribe import inscribe
 
-_EXAMPLES = 3
-
-
-class FieldReport(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One kind of fact, in both directions."""
-
-    name: str
-    identical: int
-    lost: int = 0
-    """In the source, and not in the export."""
-    added: int = 0
-    """In the export, and not in the source."""
-    lost_examples: list[str] = []
-    added_examples: list[str] = []
-
-
-class FieldFate(msgspec.Struct, frozen=True):
-    """A field of the source's records, and what becomes of it on the way."""
-
-    field: str
-    count: int
-    fate: str
-    reason: str
+_MADE_AGAIN = "`minutebook rebuild` makes it again"
 
 
 class SessionCheck(msgspec.Struct, frozen=True):
@@ -59,167 +56,267 @@ class SessionCheck(msgspec.Struct, frozen=True):
     problems: list[str]
     """What fails the check; empty where nothing that matters is lost."""
     remarks: list[str] = []
-    facts: list[FieldReport] = []
+    facts: list[FactReport] = []
     fields: list[FieldFate] = []
 
 
-def check(library: Library, roster: Roster, document: Path) -> SessionCheck:
-    """Check one inscription against itself, its source, and the way there and back."""
-    session_id = document.stem
-    try:
-        inscription = read_inscription(document)
-        list(read_subagents(inscription))
-    except (Malformed, OSError) as error:
-        return SessionCheck(session_id, False, [f"the document cannot be read: {error}"])
-    problems = list(_archive_problems(inscription))
+def check(archive: Archive, session_id: str) -> SessionCheck:
+    """Check one session against itself, its source, and the way there and back."""
+    folder = archive.folder(session_id)
+    problems = list(session_problems(session_id, folder))
     remarks: list[str] = []
-    with tempfile.TemporaryDirectory(prefix="minutebook-check-") as scratch:
-        exported = write_export(inscription, Path(scratch) / "stored", _folder(inscription))
-        problems += _round_trip(inscription, exported, roster)
-        source = _source(library, inscription)
-        facts: list[FieldReport] = []
-        fates: list[FieldFate] = []
-        if source is None:
-            remarks.append("the source is gone: only the inscription itself was checked")
-        else:
-            rounds, _, _ = _read(source, roster)
-            problems += _source_problems(inscription, rounds, remarks)
-            # What the source would be inscribed as now: its last rounds may still wait.
-            fresh = msgspec.structs.replace(inscription, rounds=rounds)
-            exported = write_export(fresh, Path(scratch) / "fresh", _folder(inscription))
-            facts, fates = compare(source.path, exported)
-            problems += [f"{f.lost} × {f.name} lost" for f in facts if f.lost]
-    return SessionCheck(
-        inscription.header.session_id, not problems, problems, remarks, facts, fates
-    )
-
-
-def _folder(inscription: Inscription) -> str:
-    return inscription.header.cwd or "/"
-
-
-def _archive_problems(inscription: Inscription) -> Iterator[str]:
-    folder = inscription.folder
-    media = MediaStore(folder.path.name)
-    if trouble := _database_problem(folder.database, len(inscription.rounds)):
-        yield f"session.db: {trouble}: `minutebook rebuild` makes it again"
-    for round in inscription.rounds:
-        file = folder.round(round.number)
-        expected = round_file(inscription.header.session_id, round, media)
-        try:
-            if file.read_bytes() != expected:
-                yield f"round file {file.name} differs from the document: one was edited"
-        except OSError:
-            yield f"round file {file.name} is missing: `minutebook rebuild` makes it again"
-
-
-def _database_problem(path: Path, rounds: int) -> str | None:
-    if not path.exists():
-        return "it is missing"
+    facts: list[FactReport] = []
+    fates: list[FieldFate] = []
+    if format_of(folder) == FIRST_RELEASE:
+        remarks.append("it is in the first release's format: the next run that writes upgrades it")
+        return SessionCheck(session_id, not problems, problems, remarks)
     try:
-        with open_database(path) as database:
-            held = database.execute("SELECT count(*) FROM rounds").fetchone()[0]
-            return integrity(database) or (None if held == rounds else f"{held} of {rounds} rounds")
+        header, start = read_head(folder.document)
+    except (OSError, Malformed):
+        return SessionCheck(session_id, False, problems)
+    with tempfile.TemporaryDirectory(prefix="minutebook-check-") as scratch:
+        try:
+            problems += _round_trip(folder, header, start, archive.roster, Path(scratch))
+            source = _source(archive, session_id, header)
+            if source is None:
+                remarks.append("the source is gone: only the archive itself was checked")
+            else:
+                problems += _source_problems(archive, folder, source, remarks)
+                facts, fates = _source_facts(source, header, Path(scratch))
+                problems += [f"{f.lost} × {f.name} lost" for f in facts if f.lost]
+        except (MinutebookError, Malformed) as error:
+            problems.append(str(error))
+    return SessionCheck(session_id, not problems, problems, remarks, facts, fates)
+
+
+def check_file(path: Path) -> SessionCheck:
+    """Check a transcript that is not archived: it goes through an archive nobody sees."""
+    with tempfile.TemporaryDirectory(prefix="minutebook-check-") as scratch:
+        archive = Archive(Path(scratch), (path,))
+        (inscribed,) = inscribe(archive, ended=True, jobs=1).sessions
+        session_id = inscribed.transcript.session_id
+        if inscribed.outcome == "empty":
+            return SessionCheck(session_id, True, [], ["there is nothing in it to keep"])
+        if inscribed.outcome not in ("new", "unchanged"):
+            told = inscribed.problem or inscribed.outcome
+            return SessionCheck(session_id, False, [f"it cannot be archived: {told}"])
+        return check(Archive(Path(scratch), (path,)), session_id)
+
+
+# -- the session itself
+
+
+def session_problems(session_id: str, folder: SessionFolder) -> Iterator[str]:
+    """What is wrong with the files of a session."""
+    if format_of(folder) == FIRST_RELEASE:
+        stored = StoredRounds(folder)
+        _ = [stored.read(number) for number in stored.numbers()]
+        yield from (f"{path}: {why}" for path, why in stored.damaged.items())
+        return
+    try:
+        facts = read_facts(folder)
+        held = facts.written.rounds
+    except (OSError, ValueError) as error:
+        yield f"{folder.facts.name}: {reason(error)}: {_MADE_AGAIN}"
+        held = len(folder.numbers())
+    numbers = folder.numbers()
+    if (last := max(numbers, default=0)) > held:
+        yield f"{last - held} round files that nothing names: from {held + 1} on; {_MADE_AGAIN}"
+    yield from _round_problems(folder, session_id, held)
+    yield from _database_problems(folder.database, session_id, numbers)
+    if not folder.index.is_file():
+        yield f"index.md: it is missing: {_MADE_AGAIN}"
+    yield from _subagent_problems(folder, session_id)
+
+
+def _round_problems(folder: SessionFolder, session_id: str, held: int) -> Iterator[str]:
+    """Round files against the document, both ways; pictures on the way."""
+    kept = KeptRounds(folder)
+    told = 0
+    try:
+        for round in DocumentRounds(folder):
+            told = round.number
+            path = folder.round(round.number)
+            try:
+                known = kept.read(round.number)
+            except (OSError, ValueError) as error:
+                yield f"round file {path.name}: {reason(error)}: {_MADE_AGAIN}"
+                continue
+            if not kept.is_written(round, session_id):
+                yield f"round file {path.name} differs from the document: one was edited"
+            for name in pictures_of(known):
+                if not (folder.media / name).is_file():
+                    yield f"{FOLDER}/{name}: it is missing"
+    except (OSError, Malformed) as error:
+        yield f"the document cannot be read: {reason(error)}: {_MADE_AGAIN}"
+        for number in range(told + 1, held + 1):
+            try:
+                kept.read(number)
+            except (OSError, ValueError) as trouble:
+                yield f"round file {folder.round(number).name}: {reason(trouble)}"
+        return
+    if told < held:
+        yield f"the document ends at round {told} of {held}: {_MADE_AGAIN}"
+
+
+def _database_problems(path: Path, session_id: str, numbers: list[int]) -> Iterator[str]:
+    if not path.exists():
+        yield f"session.db: it is missing: {_MADE_AGAIN}"
+        return
+    try:
+        with open_database(path, readonly=True) as database:
+            query = "SELECT count(*) FROM rounds WHERE session_id = ?"
+            held = database.execute(query, (session_id,)).fetchone()[0]
+            problem = integrity(database)
     except (Broken, OSError) as error:
-        return str(error)
+        yield f"session.db: {reason(error)}: {_MADE_AGAIN}"
+        return
+    if problem is not None:
+        yield f"session.db: {problem}: {_MADE_AGAIN}"
+    elif held != len(numbers):
+        yield f"session.db: {held} of {len(numbers)} rounds: {_MADE_AGAIN}"
 
 
-def _source(library: Library, inscription: Inscription) -> Transcript | None:
-    wanted = inscription.header.source
-    if wanted and Path(wanted).is_file():
-        return Library([Path(wanted)]).transcripts[0]
-    id = inscription.header.session_id
-    return next((t for t in library.transcripts if t.session_id == id), None)
+def _subagent_problems(folder: SessionFolder, session_id: str) -> Iterator[str]:
+    for facts in known_subagents(folder):
+        inside = folder.subagent(facts.id)
+        kept = KeptRounds(inside)
+        expected = b"".join(subagent_document(session_id, facts, kept))
+        yield from (f"{path}: {why}" for path, why in kept.damaged.items())
+        missing = facts.rounds - len(inside.numbers())
+        if missing:
+            yield f"subagent {facts.id}: {missing} round files are missing: {_MADE_AGAIN}"
+            continue
+        try:
+            if inside.document.read_bytes() != expected and not kept.damaged:
+                yield f"{inside.document.name} of a subagent differs from its rounds"
+        except OSError as error:
+            yield f"{inside.document.name} of a subagent: {reason(error)}: {_MADE_AGAIN}"
+
+
+# -- there and back
+
+
+def _round_trip(
+    folder: SessionFolder, header: Header, start: int, roster: Roster, scratch: Path
+) -> Iterator[str]:
+    """OPS-16: inscribing the export gives the same bytes."""
+    rounds = document_rounds(folder)
+    told = export_header(header)
+    exported = write_scratch(
+        scratch / "stored", header.session_id, told, rounds, stored_agents(folder)
+    )
+    media, written = MediaStore(), Written()
+    reading = open_transcript(open_file(exported))
+
+    def again() -> Iterator[bytes]:
+        for round in reading.rounds():
+            kept = without_pictures(round, media)
+            media.clear()
+            written.add(kept)
+            yield write_round(kept, folder.path.name).encode()
+
+    place = _difference(again(), body_bytes(folder.document, start))
+    if place is not None:
+        yield f"inscribing the export does not give the same document: {place}"
+        return
+    info = reading.info()
+    facts = SessionFacts(info=info, source=str(exported), written=written, extra=header.extra)
+    identity = identify(info, roster)
+    made = header_of(facts, identity, header.agent_id, header.summary, edited=header.edited)
+    made = msgspec.structs.replace(
+        made,
+        engagements=header.engagements,
+        role=header.role,
+        program=header.program,
+        summary=header.summary,
+    )
+    if header.name_source == "roster":  # today's roster may say something else
+        made = msgspec.structs.replace(made, name=header.name, name_source="roster")
+    if made != header:
+        yield f"inscribing the export does not give the same header: {_lines(header, made)}"
+
+
+def _difference(one: Iterator[bytes], other: Iterator[bytes]) -> str | None:
+    """Where two streams of bytes part; None where they are the same."""
+    left = right = b""
+    line = 1
+    while True:
+        left = left or next(one, b"")
+        right = right or next(other, b"")
+        length = min(len(left), len(right))
+        if not length:
+            return None if left == right else f"one of them ends at line {line}"
+        if left[:length] != right[:length]:
+            pairs = zip_longest(left.split(b"\n"), right.split(b"\n"), fillvalue=b"")
+            at = next(n for n, (a, b) in enumerate(pairs) if a != b)
+            told = right.split(b"\n")[at][:80] if at < right.count(b"\n") + 1 else b""
+            return f"line {line + at} of its messages is '{told.decode('utf-8', 'replace')}'"
+        line += left[:length].count(b"\n")
+        left, right = left[length:], right[length:]
+
+
+def _lines(one: Header, other: Header) -> str:
+    pairs = zip_longest(write_header(one).split("\n"), write_header(other).split("\n"))
+    return next((f"'{a}' would be '{b}'" for a, b in pairs if a != b), "its summary differs")
+
+
+# -- the source
+
+
+def _source(archive: Archive, session_id: str, header: Header) -> Transcript | None:
+    if header.source and Path(header.source).is_file():
+        return open_file(Path(header.source))
+    return archive.transcript(session_id)
 
 
 def _source_problems(
-    inscription: Inscription, rounds: list[Round], remarks: list[str]
+    archive: Archive, folder: SessionFolder, source: Transcript, remarks: list[str]
 ) -> Iterator[str]:
-    text = read_text(inscription.path)
-    body = text[read_header(text)[1] :]
-    media = MediaStore(inscription.path.stem)
-    pieces = [write_body([round], media) for round in rounds]
-    merged = merge(body, pieces, rounds, media)
-    if merged.changed:
-        what = "message reads" if merged.changed == 1 else "messages read"
-        yield f"{merged.changed} {what} differently in the source: the document was edited"
-    if merged.late:
-        what = "message" if merged.late == 1 else "messages"
-        yield f"{merged.late} older {what} of the source not in the document"
-    if merged.gone:
-        remarks.append(f"the source has lost {merged.gone} of the document's messages")
-    if merged.added:
-        waiting = len(merged.added)
+    entry = archive.ledger().sessions.get(source.session_id)
+    try:
+        facts = read_facts(folder)
+    except (OSError, ValueError):
+        facts = None
+    growth = Growth(source, folder, entry, facts, MediaStore(), from_start=True)
+    waiting = sum(1 for _ in growth.rounds())
+    merge = growth.merge
+    if merge is not None and merge.changed:
+        what = "message reads" if merge.changed == 1 else "messages read"
+        yield f"{merge.changed} {what} differently in the source"
+    if merge is not None and merge.late:
+        what = "message" if merge.late == 1 else "messages"
+        remarks.append(f"{merge.late} {what} of the source are older than what was written before")
+    if merge is not None and merge.gone:
+        remarks.append(f"the source has lost {merge.gone} of the session's messages")
+    if waiting:
         what = "round is" if waiting == 1 else "rounds are"
         remarks.append(f"{waiting} {what} not inscribed yet")
 
 
-def _round_trip(inscription: Inscription, exported: Path, roster: Roster) -> Iterator[str]:
-    """OPS-16: inscribing the export gives the same bytes."""
-    transcript = Library([exported]).transcripts[0]
-    rounds, info, identity = _read(transcript, roster)
-    media = MediaStore(inscription.path.stem)
-    header = header_of(info, identity, rounds, inscription.header.agent_id, str(exported))
-    old = inscription.header
-    header = msgspec.structs.replace(
-        header,
-        engagements=old.engagements,
-        extra=old.extra,
-        summary=old.summary,
-        edited=old.edited,
-        role=old.role,
-    )
-    if old.name_source == "roster":  # today's roster may say something else
-        header = msgspec.structs.replace(header, name=old.name, name_source="roster")
-    again = write_header(header) + write_body(rounds, media)
-    written = read_text(inscription.path)
-    if again != written:
-        difference = _difference(inscription, rounds, written, again)
-        yield f"inscribing the export does not give the same document: {difference}"
+def _source_facts(
+    source: Transcript, header: Header, scratch: Path
+) -> tuple[list[FactReport], list[FieldFate]]:
+    """What of the source is in an export of it, as it would be inscribed now."""
+    reading = open_transcript(source)
+    media = MediaStore()
+
+    def rounds() -> Iterator[Round]:
+        pictures = scratch / "pictures"
+        for round in reading.rounds():
+            kept = without_pictures(round, media)
+            media.flush(pictures)
+            yield with_pictures(kept, pictures)
+
+    told = export_header(header)
+    exported = write_scratch(scratch / "fresh", source.session_id, told, rounds())
+    return exporter().compare(source.path, exported)
 
 
-def _difference(inscription: Inscription, rounds: list[Round], written: str, again: str) -> str:
-    for before, after in zip(inscription.rounds, rounds, strict=False):
-        if before != after:
-            return f"round {before.number} differs"
-    if len(inscription.rounds) != len(rounds):
-        return f"{len(inscription.rounds)} rounds became {len(rounds)}"
-    lines = zip_longest(written.split("\n"), again.split("\n"), fillvalue="(the end)")
-    number, (one, other) = next((n, pair) for n, pair in enumerate(lines, 1) if pair[0] != pair[1])
-    return f"line {number} is '{one[:80]}', and would be '{other[:80]}'"
-
-
-def _read(transcript: Transcript, roster: Roster) -> tuple[list[Round], SessionInfo, Identity]:
-    reading = open_transcript(transcript)
-    rounds = list(reading.rounds())
-    info = reading.info()
-    return rounds, info, identify(info, roster)
-
-
-def compare(source: Path, exported: Path) -> tuple[list[FieldReport], list[FieldFate]]:
-    """Facts of both files, and the fate of every field of the source."""
-    before = Facts(source.read_bytes().split(b"\n"))
-    after = Facts(exported.read_bytes().split(b"\n"))
-    facts = []
-    for name in MATTERS:
-        lost = before.counts[name] - after.counts[name]
-        added = after.counts[name] - before.counts[name]
-        if name == "title" and not before.counts["title"]:
-            added.clear()  # an untitled session is titled by its first prompt
-        facts.append(
-            FieldReport(
-                name,
-                (before.counts[name] & after.counts[name]).total(),
-                lost.total(),
-                added.total(),
-                [value[:200] for value in list(lost)[:_EXAMPLES]],
-                [value[:200] for value in list(added)[:_EXAMPLES]],
-            )
-        )
-    fates: dict[str, FieldFate] = {}
-    for full, count in before.fields.items():
-        name = full.split(".", 1)[1]
-        fate, reason = FIELDS.get(name, ("left behind", "not part of the conversation"))
-        known = fates.get(name)
-        fates[name] = FieldFate(name, count + (known.count if known else 0), fate, reason)
-    return facts, sorted(fates.values(), key=lambda fate: (fate.fate, -fate.count))
+def named_sessions(archive: Archive, names: Iterable[str]) -> list[str]:
+    """Ids of archived sessions that names mean; an error for one that is not archived."""
+    found = [archive.resolve(name) for name in names]
+    for session_id in found:
+        if session_id not in archive.ledger().sessions:
+            raise NotFound(f"{session_id[:8]} is not archived: `minutebook inscribe` it first.")
+    return found

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import msgspec
 
+from minutebook.archive.archive import Archive
 from minutebook.model import BadLine, FormatReport
 from minutebook.sources.base import Transcript, Trouble
 from minutebook.sources.library import Library
 from minutebook.sources.registry import SOURCES
-from minutebook.verbs.sessions import sorted_troubles
 
 SOON_DAYS = 7
 _DAY = 86_400
@@ -48,12 +48,13 @@ class Diagnosis(msgspec.Struct, frozen=True):
 
 
 def diagnose(
-    library: Library,
+    archive: Archive,
     *,
     progress: Callable[[int], None] | None = None,
     now: float | None = None,
 ) -> Diagnosis:
     """Read everything in full and report; `progress` is told the bytes of each file done."""
+    library = archive.library
     whole = FormatReport()
     bad_lines: dict[Path, list[BadLine]] = {}
     foreign: list[Trouble] = []
@@ -102,3 +103,7 @@ def clean_ups(library: Library, now: float | None = None) -> list[CleanUp]:
             )
         )
     return found
+
+
+def sorted_troubles(troubles: list[Trouble]) -> list[Trouble]:
+    return sorted(troubles, key=lambda trouble: str(trouble.path))

@@ -1,22 +1,42 @@
-"""From the Markdown back to a transcript ``claude --resume`` finds (OPS-09 … OPS-13)."""
+"""From the Markdown back to a transcript an agent can resume (OPS-09 … OPS-13).
+
+The record is given back as it is: nothing is masked. A round is read, written and forgotten,
+so a session of any size can be exported.
+"""
 
 from __future__ import annotations
 
+import os
 import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
-from minutebook.record.blocks import Malformed
-from minutebook.record.layout import file_name
-from minutebook.record.reading import Inscription, read_inscription, read_subagents
-from minutebook.record.store import make_folder, write_atomically
+from minutebook.archive.archive import Archive
+from minutebook.derive.identity import Identity
 from minutebook.errors import BadArgument, Conflict
-from minutebook.model import Round, StrayResult, Subagent, Thinking, ToolCall, Unknown
-from minutebook.sources.claude_code.emit import Emitter
-from minutebook.sources.claude_code.locate import encoded_folder
-from minutebook.sources.claude_code.records import Origin
+from minutebook.model import Round, Subagent
+from minutebook.record.documents import read_head
+from minutebook.record.header import Header, header_of
+from minutebook.record.layout import SessionFolder, file_name
+from minutebook.record.media import with_pictures
+from minutebook.record.patches import Malformed
+from minutebook.record.recover import (
+    DocumentRounds,
+    StoredRounds,
+    known_subagents,
+    read_subagent,
+    recovered_facts,
+)
+from minutebook.record.store import make_folder, partial_name
+from minutebook.sources.base import Exporter, ExportHeader
+from minutebook.sources.registry import SOURCES
 from minutebook.verbs.surgery import Operated
+
+TARGET = "claude-code"
+"""The only agent whose transcripts can be written so far."""
 
 
 class Exported(msgspec.Struct, frozen=True):
@@ -30,66 +50,6 @@ class Exported(msgspec.Struct, frozen=True):
     remarks: list[str] = []
 
 
-def export_claude(
-    document: Path,
-    *,
-    root: Path,
-    out: Path | None = None,
-    cwd: str | None = None,
-    force: bool = False,
-) -> Exported:
-    """Write the transcript of an inscription where the CLI looks for it, or to `out`."""
-    inscription, agents = read_whole(document)
-    header = inscription.header
-    content = transcript(inscription, cwd)
-    place = _Place(root, out, cwd or header.cwd, force)
-    return _written(place, header.session_id, content, inscription.rounds, agents)
-
-
-def export_operated(
-    operated: Operated,
-    *,
-    root: Path,
-    out: Path | None = None,
-    cwd: str | None = None,
-    force: bool = False,
-    write: bool = True,
-) -> Exported:
-    """Write what an operation made of one or two inscriptions, under its own id (OPS-17).
-
-    Without `write` only what is in the way is found.
-    """
-    header = operated.inscriptions[0].header
-    origin = Origin(
-        title=operated.title,
-        cwd=cwd or header.cwd,
-        branch=header.branch,
-        version=header.version,
-        surgery=operated.surgery,
-    )
-    rounds = _in_folder(operated.rounds, cwd)
-    content = b"".join(Emitter(operated.session_id, origin).transcript(rounds))
-    called = {call.id for round in rounds for call in round.calls}
-    agents = [
-        agent
-        for inscription in operated.inscriptions
-        for agent in read_subagents(inscription)
-        if agent.call_id in called
-    ]
-    place = _Place(root, out, cwd or header.cwd, force, write)
-    exported = _written(place, operated.session_id, content, rounds, agents)
-    return msgspec.structs.replace(exported, remarks=list(operated.remarks))
-
-
-def read_whole(document: Path) -> tuple[Inscription, list[Subagent]]:
-    """An inscription with its subagents; an error where it cannot be read any more."""
-    try:
-        inscription = read_inscription(document)
-        return inscription, list(read_subagents(inscription))
-    except Malformed as error:
-        raise Conflict(f"{document} cannot be exported: {error}.") from None
-
-
 class _Place(msgspec.Struct, frozen=True):
     """Where a transcript goes."""
 
@@ -100,47 +60,218 @@ class _Place(msgspec.Struct, frozen=True):
     write: bool = True
 
 
+def exporter() -> Exporter:
+    """What writes transcripts."""
+    found = SOURCES[TARGET].exporter
+    assert found is not None
+    return found
+
+
+def export_claude(
+    archive: Archive,
+    session_id: str,
+    *,
+    root: Path,
+    out: Path | None = None,
+    cwd: str | None = None,
+    force: bool = False,
+) -> Exported:
+    """Write the transcript of a session where the agent looks for it, or to `out`."""
+    folder = archive.folder(session_id)
+    header = header_in(folder)
+    place = _Place(root, out, cwd or header.cwd, force)
+    rounds = in_folder(document_rounds(folder), cwd)
+    agents = stored_agents(folder)
+    exported = _written(place, session_id, export_header(header), rounds, agents)
+    entry = archive.ledger().sessions.get(session_id)
+    if entry is not None and entry.waiting:
+        told = f"the newest rounds of {session_id[:8]} wait: `minutebook append --ended` adds them"
+        exported = msgspec.structs.replace(exported, remarks=[*exported.remarks, told])
+    return exported
+
+
+def export_operated(
+    archive: Archive,
+    operated: Operated,
+    *,
+    root: Path,
+    out: Path | None = None,
+    cwd: str | None = None,
+    force: bool = False,
+    write: bool = True,
+) -> Exported:
+    """Write what an operation made of one or two sessions, under its own id (OPS-17).
+
+    Without `write` only what is in the way is found.
+    """
+    folders = [archive.folder(session_id) for session_id in operated.sessions]
+    header = header_in(folders[0])
+    told = ExportHeader(
+        title=operated.title,
+        cwd=cwd or header.cwd,
+        branch=header.branch,
+        version=header.version,
+        surgery=operated.surgery,
+    )
+    called = {call.id for round in operated.rounds for call in round.calls}
+    agents = (
+        agent for folder in folders for agent in stored_agents(folder) if agent.call_id in called
+    )
+    rounds = (_with_pictures(round, folders) for round in operated.rounds)
+    place = _Place(root, out, cwd or header.cwd, force, write)
+    exported = _written(place, operated.session_id, told, in_folder(rounds, cwd), agents)
+    return msgspec.structs.replace(exported, remarks=list(operated.remarks))
+
+
+def _with_pictures(round: Round, folders: Iterable[SessionFolder]) -> Round:
+    for folder in folders:
+        round = with_pictures(round, folder.media)
+    return round
+
+
+# -- what is exported
+
+
+def header_in(folder: SessionFolder) -> Header:
+    """The header of a session's document; made from its rounds where that is lost."""
+    try:
+        return read_head(folder.document)[0]
+    except (OSError, Malformed) as error:
+        facts = recovered_facts(folder)
+        if facts is None:
+            raise Conflict(f"{folder.document} cannot be exported: {error}.") from None
+        return header_of(facts, Identity(), folder.path.parent.name, None, edited=False)
+
+
+def document_rounds(folder: SessionFolder) -> Iterator[Round]:
+    """The rounds of a document with their pictures; of the round files where it is lost."""
+    rounds: Iterable[Round] = DocumentRounds(folder)
+    if not folder.document.exists():
+        rounds = StoredRounds(folder)
+    try:
+        for round in rounds:
+            yield with_pictures(round, folder.media)
+    except Malformed as error:
+        raise Conflict(
+            f"{folder.document} cannot be exported: {error}. `minutebook rebuild` makes it "
+            "again from its rounds."
+        ) from None
+
+
+def stored_agents(folder: SessionFolder) -> Iterator[Subagent]:
+    """The subagents of a session, one after the other."""
+    for known in known_subagents(folder):
+        agent = read_subagent(folder, known)
+        rounds = tuple(with_pictures(round, folder.media) for round in agent.rounds)
+        yield msgspec.structs.replace(agent, rounds=rounds)
+
+
+def in_folder(rounds: Iterable[Round], cwd: str | None) -> Iterator[Round]:
+    """Rounds as if they had been held in another folder."""
+    for round in rounds:
+        yield msgspec.structs.replace(round, cwd=cwd) if cwd is not None else round
+
+
+def export_header(header: Header) -> ExportHeader:
+    """What a transcript says of the session it is made from."""
+    return ExportHeader(
+        source=header.source,
+        title=header.title,
+        custom_title=header.name if header.name_source == "custom-title" else None,
+        rename=header.name if header.name_source == "rename" else None,
+        signature=header.name if header.name_source == "signature" else None,
+        cwd=header.cwd,
+        branch=header.branch,
+        version=header.version,
+    )
+
+
+# -- writing
+
+
 def _written(
-    place: _Place, session_id: str, content: bytes, rounds: list[Round], agents: list[Subagent]
+    place: _Place,
+    session_id: str,
+    header: ExportHeader,
+    rounds: Iterable[Round],
+    agents: Iterable[Subagent],
 ) -> Exported:
     if place.out is None and place.cwd is None:
         raise BadArgument("This session has no working folder on record: give one with --cwd.")
-    name = f"{file_name(session_id)}.jsonl"
-    target = place.out or place.root / "projects" / encoded_folder(place.cwd or "") / name
+    target = place.out or exporter().place_for(place.root, place.cwd or "", session_id)
     if target.is_dir():
-        target = target / name
-    files = {target: content, **_agent_files(target, session_id, agents)}
-    backup = _make_room(target, files, place.force) if place.write else None
-    if not place.write and not place.force:
-        _refuse_taken(_taken(target, files))
-    for path, content in files.items() if place.write else ():
-        make_folder(path.parent)
-        write_atomically(path, content)
-    warnings = [f"{count} × {what}" for what, count in _unheld(rounds).items()]
-    return Exported(target, session_id, place.cwd, len(rounds), len(agents), warnings, backup)
+        target = target / f"{file_name(session_id)}.jsonl"
+    taken = [target] if target.exists() else []
+    if not place.force:
+        _refuse(taken)
+    count, warnings = 0, Counter[str]()
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    if not place.write:
+        return Exported(target, session_id, place.cwd, 0, 0, [])
+
+    def counted() -> Iterator[Round]:
+        nonlocal count
+        for round in rounds:
+            count += 1
+            warnings.update(exporter().not_sent([round]))
+            yield round
+
+    made = _stage(target, exporter().emit(session_id, header, counted()))
+    helpers, files = 0, [(target, made)]
+    try:
+        for agent in agents:
+            helpers += 1
+            files += _agent_files(target, session_id, agent)
+        backups = _exchange(files, target, force=place.force, stamp=stamp)
+    except BaseException:
+        for _, partial in files:
+            partial.unlink(missing_ok=True)
+        raise
+    told = [f"{number} × {what}" for what, number in warnings.items() if number]
+    backup = backups[0] if backups else None
+    return Exported(target, session_id, place.cwd, count, helpers, told, backup)
 
 
-def _make_room(target: Path, files: dict[Path, bytes], force: bool) -> Path | None:
-    """An original is never overwritten: refused, or with `force` set aside (OPS-13).
+def _agent_files(target: Path, session_id: str, agent: Subagent) -> list[tuple[Path, Path]]:
+    found = exporter().emit_agents(target, session_id, [agent])
+    return [(path, _stage(path, pieces)) for path, pieces in found]
+
+
+def _stage(path: Path, pieces: Iterable[bytes]) -> Path:
+    """Write a file out of sight, where it will be moved from in one step."""
+    make_folder(path.parent)
+    partial = partial_name(path)
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
+            file.writelines(pieces)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+    return partial
+
+
+def _exchange(
+    files: list[tuple[Path, Path]], target: Path, *, force: bool, stamp: str
+) -> list[Path]:
+    """Give every file its name. An original is never overwritten: refused, or set aside (OPS-13).
 
     That goes for subagents' transcripts as well, except where they say the same.
     """
-    taken = _taken(target, files)
+    taken = [
+        path
+        for path, partial in files
+        if path.exists() and (path == target or path.read_bytes() != partial.read_bytes())
+    ]
     if not force:
-        _refuse_taken(taken)
-    stamp = time.strftime("%Y%m%d-%H%M%S")
+        _refuse(taken)
     backups = [_set_aside(path, stamp) for path in taken]
-    return backups[0] if backups else None
+    for path, partial in files:
+        partial.replace(path)
+    return backups
 
 
-def _taken(target: Path, files: dict[Path, bytes]) -> list[Path]:
-    """What is in the way; subagents that say the same are not."""
-    agents = [path for path in files if path != target]
-    found = [path for path in agents if path.exists() and path.read_bytes() != files[path]]
-    return [target, *found] if target.exists() else found
-
-
-def _refuse_taken(taken: list[Path]) -> None:
+def _refuse(taken: list[Path]) -> None:
     if taken:
         raise Conflict(
             f"{taken[0]} exists already. Write elsewhere with --out, or use --force "
@@ -158,77 +289,17 @@ def _set_aside(path: Path, stamp: str) -> Path:
         number += 1
 
 
-def write_export(inscription: Inscription, folder: Path, cwd: str) -> Path:
-    """The export in a folder of its own, for checks; named as the CLI wants it."""
-    path = folder / encoded_folder(cwd) / f"{file_name(inscription.header.session_id)}.jsonl"
-    agents = list(read_subagents(inscription))
-    id = inscription.header.session_id
-    files = {path: transcript(inscription, None), **_agent_files(path, id, agents)}
-    for file, content in files.items():
-        make_folder(file.parent)
-        file.write_bytes(content)
-    return path
-
-
-def transcript(inscription: Inscription, cwd: str | None) -> bytes:
-    """The bytes of the main file."""
-    header = inscription.header
-    origin = Origin(
-        source=header.source,
-        title=header.title,
-        custom_title=header.name if header.name_source == "custom-title" else None,
-        rename=header.name if header.name_source == "rename" else None,
-        signature=header.name if header.name_source == "signature" else None,
-        cwd=header.cwd,
-        branch=header.branch,
-        version=header.version,
-    )
-    rounds = _in_folder(inscription.rounds, cwd)
-    return b"".join(Emitter(header.session_id, origin).transcript(rounds))
-
-
-def _in_folder(rounds: list[Round], cwd: str | None) -> list[Round]:
-    if cwd is None:
-        return rounds
-    return [msgspec.structs.replace(round, cwd=cwd) for round in rounds]
-
-
-def _agent_files(target: Path, session_id: str, agents: list[Subagent]) -> dict[Path, bytes]:
-    """The subagents' transcripts and notes beside the main file."""
-    folder = target.with_suffix("") / "subagents"
-    files: dict[Path, bytes] = {}
+def write_scratch(
+    folder: Path,
+    session_id: str,
+    header: ExportHeader,
+    rounds: Iterable[Round],
+    agents: Iterable[Subagent] = (),
+) -> Path:
+    """An export in a folder of its own, for checks; named as the agent wants it."""
+    path = exporter().place_for(folder, header.cwd or "/", session_id)
+    _stage(path, exporter().emit(session_id, header, rounds)).replace(path)
     for agent in agents:
-        emitter = Emitter(session_id, Origin(), agent=agent.id)
-        name = folder / f"agent-{file_name(agent.id)}.jsonl"
-        files[name] = b"".join(emitter.transcript(agent.rounds))
-        meta: dict[str, object] = {
-            "agentType": agent.kind,
-            "description": agent.description,
-            "toolUseId": agent.call_id,
-            "helper": agent.helper or None,
-        }
-        present = {key: value for key, value in meta.items() if value is not None}
-        files[name.with_suffix(".meta.json")] = msgspec.json.encode(present)
-    return files
-
-
-def _unheld(rounds: list[Round]) -> dict[str, int]:
-    """What Claude will not see when it resumes, though the file holds it (OPS-11)."""
-    counts = {
-        "thinking without a signature": 0,
-        "block Claude cannot take": 0,
-        "result without its call": 0,
-        "call without a result": 0,
-    }
-    for round in rounds:
-        for message in round.messages:
-            for block in message.blocks:
-                if isinstance(block, Thinking):
-                    counts["thinking without a signature"] += not block.signature
-                elif isinstance(block, Unknown):
-                    counts["block Claude cannot take"] += 1
-                elif isinstance(block, StrayResult):
-                    counts["result without its call"] += 1
-                elif isinstance(block, ToolCall):
-                    counts["call without a result"] += block.result is None
-    return {what: count for what, count in counts.items() if count}
+        for file, partial in _agent_files(path, session_id, agent):
+            partial.replace(file)
+    return path

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from functools import partial
 from types import TracebackType
 
 import msgspec
@@ -86,10 +85,24 @@ def ingest(
     confirm: Callable[[Forecast], bool] = lambda _: True,
     batch: bool = False,
     concurrency: int = 4,
-    **options: bool,
+    again: bool = False,
+    skip_existing: bool = False,
+    ended: bool = False,
+    backlog: bool = False,
 ) -> IngestReport:
-    """Ingest sessions from beginning to end: what is new or has changed, or everything `again`."""
-    with Ingestion(archive, extractor, transcripts, **options) as run:
+    """Ingest sessions from beginning to end: what is new or has changed, or everything `again`.
+
+    `ended` says that these sessions are over, however young their files are.
+    """
+    with Ingestion(
+        archive,
+        extractor,
+        transcripts,
+        again=again,
+        skip_existing=skip_existing,
+        ended=ended,
+        backlog=backlog,
+    ) as run:
         for _ in run.read():
             pass
         if run.pending and confirm(run.forecast(batch=batch)):
@@ -170,7 +183,7 @@ class Ingestion:
             )
             outcomes: dict[str, Inscribed] = {}
             busy = [item for item in selected if item.is_busy]
-            for item, seen in fan_out(partial(label), busy):
+            for item, seen in fan_out(label, busy):
                 if seen.done is not None and item.transcript is not None:
                     run.note(item.transcript, seen.done)
                     outcomes[str(item.transcript.path)] = outcome_of(item.transcript, seen.done)

@@ -94,9 +94,7 @@ class Inscription:
             self.report = InscribeReport([found[t.path] for t in self._transcripts], run.remarks)
 
 
-def write_one(
-    run: WritingRun, records: dict[str, SessionRecord], transcript: Transcript
-) -> Done:
+def write_one(run: WritingRun, records: dict[str, SessionRecord], transcript: Transcript) -> Done:
     """Write one session, in whatever process this is."""
     try:
         with run.write(transcript) as session:

@@ -17,8 +17,8 @@ from typing import Any
 
 import msgspec
 
-from minutebook.record.store import make_folder, write_atomically
 from minutebook.errors import BadArgument, Conflict, NotFound
+from minutebook.record.store import make_folder, write_atomically
 from minutebook.verbs.strict_json import strict_json
 
 _ASSETS = Path(__file__).parent / "skill"

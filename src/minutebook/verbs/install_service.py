@@ -10,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from minutebook.record.store import make_folder, write_atomically
 from minutebook.errors import BadArgument, Conflict, NotFound
+from minutebook.record.store import make_folder, write_atomically
 
 _NAME = "minutebook-watch"
 _LABEL = "io.minutebook.watch"

@@ -1,124 +1,200 @@
-"""Make the databases again from what is durable: documents and tags (DB-09)."""
+"""Make documents, databases and indexes again from the round files (DB-09).
+
+Round files are the permanent record. What is lost of a document, a database or an index is
+made from them, from the sessions' facts and from what a person said; a round file that is lost
+comes back from its document. A document that a person edited is never overwritten.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from contextlib import suppress
-from pathlib import Path
-
 import msgspec
 
-from minutebook.record.blocks import Malformed
-from minutebook.record.database import open_database, put_rows
-from minutebook.record.indexes import write_indexes
-from minutebook.record.inscription import refresh_database
-from minutebook.record.layout import Layout
-from minutebook.record.ledger import Entry, load_ledger, save_ledger
-from minutebook.record.media import MediaStore
-from minutebook.record.reading import Inscription, read_inscription
-from minutebook.record.rounds import RoundRow, round_file, row_of
-from minutebook.record.store import (
-    make_folder,
-    partial_name,
-    sweep,
-    write_atomically,
-    writing,
-)
-from minutebook.record.tags import apply_tags
+from minutebook.archive.archive import Archive
+from minutebook.archive.coverage import SUMMARY, ranges_of
+from minutebook.archive.run import WritingRun, make_sessions_database
+from minutebook.archive.upkeep import write_page
+from minutebook.derive.identity import identify
 from minutebook.errors import NotFound
+from minutebook.model import SessionInfo
+from minutebook.model.engagement import Correction
+from minutebook.record.documents import read_head, write_document
+from minutebook.record.engagements import add_correction
+from minutebook.record.facts import SessionFacts, Written, read_facts, write_facts
+from minutebook.record.header import header_of
+from minutebook.record.indexes import write_indexes
+from minutebook.record.kept import KeptRounds
+from minutebook.record.layout import SessionFolder
+from minutebook.record.ledger import Entry, save_ledger
+from minutebook.record.patches import Malformed
+from minutebook.record.publish import document_body, refresh_database, subagent_document
+from minutebook.record.recover import (
+    MISSING,
+    DocumentRounds,
+    StoredRounds,
+    reason,
+    recovered_facts,
+)
+from minutebook.record.rounds import Damaged, round_file
+from minutebook.record.store import make_folder, set_aside, sweep, write_atomically
 
 
 class Rebuilt(msgspec.Struct, frozen=True):
     sessions: int
     rounds: int
     restored: int
-    """Round files that were missing, and are there again."""
+    """Files that were missing, and are there again."""
     problems: list[str]
 
 
-def rebuild(layout: Layout) -> Rebuilt:
-    """All databases, index files and missing round files, from the documents."""
-    if not layout.sessions.is_dir():
+def rebuild(archive: Archive) -> Rebuilt:
+    """All databases and index files, and every document and round file that is missing."""
+    layout = archive.layout
+    if not archive.exists:
         raise NotFound(f"There is no archive at {layout.root} yet: `minutebook inscribe --all`.")
-    with writing(layout.lock, "rebuild"):
-        sweep(layout.sessions, "", "*/")
-        ledger = load_ledger(layout)
-        sessions = restored = 0
-        problems: list[str] = []
-        every: list[RoundRow] = []
-        for path in layout.documents():
+    problems: list[str] = []
+    restored = 0
+    with WritingRun(archive, "rebuild") as run:
+        entries: dict[str, Entry] = {}
+        for id, entry in run.ledger.sessions.items():
+            session = _Session(archive, entry, problems)
+            now = session.rebuild()
+            restored += session.restored
+            now.waiting, now.size, now.mtime = entry.waiting, entry.size, entry.mtime
+            now.head, now.beside = entry.head, entry.beside
+            entries[id] = now
+        run.ledger.sessions = entries
+        count = make_sessions_database(archive, entries.values())
+        write_indexes(layout, entries.values())
+        save_ledger(layout, run.ledger)
+        write_page(archive)
+    return Rebuilt(len(entries), count, restored, problems)
+
+
+class _Session:
+    """One session on its way back."""
+
+    def __init__(self, archive: Archive, entry: Entry, problems: list[str]) -> None:
+        self._archive, self._entry, self._problems = archive, entry, problems
+        self._id = entry.session_id
+        self._folder = SessionFolder(archive.layout.folder(entry.agent_id, self._id))
+        self.restored = 0
+
+    def rebuild(self) -> Entry:
+        folder = self._folder
+        make_folder(folder.rounds)
+        sweep(folder.path, "", "rounds/", "media/", "subagents/", "subagents/*/rounds/")
+        self._restore_rounds()
+        facts = self._restore_facts()
+        summary = self._restore_document(facts)
+        self._restore_subagents(facts)
+        folder.database.unlink(missing_ok=True)
+        record = self._archive.minutes.records().get(self._id)
+        ranges = ranges_of(record) if record is not None else None
+        refresh_database(self._archive.layout, folder, self._id, [], ranges)
+        return Entry.of(self._entry.agent_id, facts, summary)
+
+    def _restore_rounds(self) -> None:
+        """Lost round files from the document; damaged ones are set aside first."""
+        folder, kept = self._folder, KeptRounds(self._folder)
+        damaged = []
+        for number in folder.numbers():
             try:
-                inscription = _indexable(path, problems)
-            except (Malformed, OSError) as error:
-                problems.append(f"{path}: {error}")
+                kept.read(number)
+            except (OSError, Damaged):
+                damaged.append(number)
+        if not damaged and folder.document.exists() and not self._has_gaps():
+            return
+        stored = StoredRounds(folder)
+        for number in stored.numbers():
+            path = folder.round(number)
+            if number not in damaged and path.exists():
                 continue
-            rows, made = _rebuild_session(layout, inscription)
-            sessions += 1
-            restored += made
-            every += rows
-            header = inscription.header
-            known = ledger.sessions.get(header.session_id)
-            entry = ledger.sessions[header.session_id] = Entry.of(header)
-            entry.rounds = len(rows)
-            if known is not None:
-                entry.size, entry.mtime = known.size, known.mtime
-                entry.head, entry.beside, entry.waiting = known.head, known.beside, known.waiting
-        _write_sessions_database(layout, every)
-        write_indexes(layout, ledger.sessions.values())
-        save_ledger(layout, ledger)
-        return Rebuilt(sessions, len(every), restored, problems)
+            round = stored.read(number)
+            if any(getattr(b, "kind", "") == MISSING for m in round.messages for b in m.blocks):
+                self._problems.append(f"{path}: it is gone, and the document does not have it")
+                continue
+            if path.exists():
+                set_aside(path)
+            write_atomically(path, round_file(self._id, round))
+            self.restored += 1
 
+    def _has_gaps(self) -> bool:
+        numbers = self._folder.numbers()
+        try:
+            held = read_facts(self._folder).written.rounds
+        except (OSError, ValueError):
+            held = 0
+        return len(numbers) < max(held, max(numbers, default=0), 1)
 
-def _indexable(path: Path, problems: list[str]) -> Inscription:
-    """A document, if need be without its pictures: the index does not need them."""
-    try:
-        return read_inscription(path)
-    except Malformed as error:
-        inscription = read_inscription(path, pictures=False)
-        problems.append(f"{path}: {error}")
-        return inscription
+    def _restore_facts(self) -> SessionFacts:
+        try:
+            facts = read_facts(self._folder)
+        except (OSError, ValueError) as error:
+            if not isinstance(error, FileNotFoundError):
+                self._problems.append(f"{self._folder.facts}: {reason(error)}: made again")
+                set_aside(self._folder.facts)
+            facts = recovered_facts(self._folder) or SessionFacts(info=self._entry.info)
+            facts = msgspec.structs.replace(facts, info=self._fuller(facts))
+            self.restored += 1
+        written = Written()
+        for round in KeptRounds(self._folder).readable():
+            written.add(round)
+        facts = msgspec.structs.replace(facts, written=written)
+        write_facts(self._folder, facts)
+        return facts
 
+    def _fuller(self, facts: SessionFacts) -> SessionInfo:
+        """What the ledger still knows of a session, rather than what can be guessed."""
+        return self._entry.info if self._entry.info.rounds == facts.info.rounds else facts.info
 
-def _rebuild_session(layout: Layout, inscription: Inscription) -> tuple[list[RoundRow], int]:
-    header, folder = inscription.header, inscription.folder
-    make_folder(folder.rounds)
-    sweep(folder.path, "", "rounds/", "media/", "subagents/")
-    media = MediaStore(folder.path.name)
-    made = 0
-    for round in inscription.rounds:
-        file = folder.round(round.number)
-        if not file.exists():
-            write_atomically(file, round_file(header.session_id, round, media))
-            made += 1
-    rows = index_rows(layout, inscription)
-    folder.database.unlink(missing_ok=True)
-    refresh_database(layout, folder, header, rows)
-    return rows, made
+    def _restore_document(self, facts: SessionFacts) -> str:
+        """The document, where it is lost, damaged or behind; an edited one stays."""
+        folder, minutes = self._folder, self._archive.minutes
+        said = minutes.summary_said(self._id)
+        record = minutes.records().get(self._id)
+        summary = said or (record.session_summary if record is not None else None)
+        identity = identify(facts.info, self._archive.roster)
+        try:
+            old, _ = read_head(folder.document)
+            if old.edited and old.summary != said:
+                add_correction(
+                    self._archive.layout, Correction(self._id, "", (0, 0), SUMMARY, old.summary)
+                )
+                said = summary = old.summary
+            if self._is_whole(facts):
+                return old.summary
+            self._problems.append(f"{folder.document}: it was behind its rounds: made again")
+            set_aside(folder.document)
+        except FileNotFoundError:
+            pass
+        except (OSError, Malformed) as error:
+            self._problems.append(f"{folder.document}: {reason(error)}: made again")
+            set_aside(folder.document)
+        header = header_of(facts, identity, self._entry.agent_id, summary, edited=said is not None)
+        body = document_body(KeptRounds(folder), folder.path.name)
+        write_document(folder.document, header, body)
+        self.restored += 1
+        return header.summary
 
+    def _is_whole(self, facts: SessionFacts) -> bool:
+        """Whether a document can be read to its end, and has every round."""
+        try:
+            last = 0
+            for round in DocumentRounds(self._folder):
+                last = round.number
+            return last >= facts.written.rounds
+        except (OSError, Malformed):
+            return False
 
-def index_rows(layout: Layout, inscription: Inscription) -> list[RoundRow]:
-    """The index rows of all rounds of a document."""
-    folder, id = inscription.folder, inscription.header.session_id
-    return [
-        row_of(id, round, layout.relative(folder.round(round.number)))
-        for round in inscription.rounds
-    ]
-
-
-def rebuild_sessions_database(layout: Layout) -> Counter[str]:
-    """``sessions.db`` alone, and how many rounds each session has; the caller holds the lock."""
-    rows: list[RoundRow] = []
-    for path in layout.documents():
-        with suppress(Malformed, OSError):  # `rebuild` and `check` name it
-            rows += index_rows(layout, read_inscription(path, pictures=False))
-    _write_sessions_database(layout, rows)
-    return Counter(row.session_id for row in rows)
-
-
-def _write_sessions_database(layout: Layout, rows: list[RoundRow]) -> None:
-    fresh = partial_name(layout.database)
-    fresh.unlink(missing_ok=True)
-    with open_database(fresh, scratch=True) as database:
-        put_rows(database, rows)
-        apply_tags(layout, database)
-    fresh.replace(layout.database)
+    def _restore_subagents(self, facts: SessionFacts) -> None:
+        for agent in facts.subagents:
+            inside = self._folder.subagent(agent.id)
+            kept = KeptRounds(inside)
+            text = b"".join(subagent_document(self._id, agent, kept))
+            if kept.damaged:
+                self._problems += [f"{path}: {why}" for path, why in kept.damaged.items()]
+            elif inside.numbers() and not inside.document.is_file():
+                if inside.document.exists():
+                    set_aside(inside.document)
+                write_atomically(inside.document, text)
+                self.restored += 1

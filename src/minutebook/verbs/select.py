@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from minutebook.archive.run import WritingRun
+from minutebook.archive.run import RunView
 from minutebook.extract.extractor import Extractor
 from minutebook.model.engagement import Origin, SessionRecord
 from minutebook.record.ledger import Entry
@@ -43,7 +43,7 @@ class Selected(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def select(
-    run: WritingRun,
+    run: RunView,
     records: dict[str, SessionRecord],
     extractor: Extractor,
     transcripts: Sequence[Transcript] | None = None,
@@ -80,7 +80,7 @@ def select(
 
 
 def _selected(
-    run: WritingRun,
+    run: RunView,
     record: SessionRecord | None,
     transcript: Transcript | None,
     entry: Entry | None,

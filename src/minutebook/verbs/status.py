@@ -6,13 +6,10 @@ from pathlib import Path
 
 import msgspec
 
-from minutebook.record.layout import Layout
-from minutebook.record.ledger import load_ledger
-from minutebook.errors import NotFound
+from minutebook.archive.archive import Archive
+from minutebook.archive.writing import is_live
 from minutebook.sources.base import Transcript
-from minutebook.sources.library import Library
 from minutebook.verbs.doctor import CleanUp, clean_ups
-from minutebook.verbs.inscribe import is_live
 
 
 class Status(msgspec.Struct, frozen=True):
@@ -29,11 +26,16 @@ class Status(msgspec.Struct, frozen=True):
     orphaned: int
     """Inscriptions whose source is gone: they are the only record."""
     clean_ups: list[CleanUp]
+    first_release: bool = False
+    """Whether some of it waits for its upgrade."""
+    before_upgrade: str | None = None
+    """Where files of before an upgrade are kept."""
 
 
-def status(layout: Layout, library: Library) -> Status:
+def status(archive: Archive) -> Status:
     """Compare the ledger with the sources; nothing is read but their sizes and times."""
-    ledger = load_ledger(layout)
+    layout, library = archive.layout, archive.library
+    ledger = archive.ledger()
     grown: list[Transcript] = []
     ended: list[Transcript] = []
     live: list[Transcript] = []
@@ -50,8 +52,6 @@ def status(layout: Layout, library: Library) -> Status:
             current += 1
     present = {transcript.session_id for transcript in library.transcripts}
     away = [entry for id, entry in ledger.sessions.items() if id not in present]
-    if layout.root.exists() and not layout.root.is_dir():
-        raise NotFound(f"{layout.root} is a file, not an archive.")
     return Status(
         archive=str(layout.root),
         inscribed=len(ledger.sessions),
@@ -61,4 +61,6 @@ def status(layout: Layout, library: Library) -> Status:
         live=live,
         orphaned=sum(not (e.source and Path(e.source).exists()) for e in away),
         clean_ups=clean_ups(library),
+        first_release=archive.is_first_release,
+        before_upgrade=str(layout.before_upgrade) if layout.before_upgrade.is_dir() else None,
     )

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 
 import msgspec
 
-from minutebook.record.engagements import read_records
-from minutebook.record.layout import Layout
+from minutebook.archive.archive import Archive
+from minutebook.archive.run import RunView
 from minutebook.derive.identity import identify
+from minutebook.errors import NotFound
 from minutebook.extract.extractor import Extractor
-from minutebook.extract.material import Material, material_of
+from minutebook.extract.material import Material, MaterialBuilder
 from minutebook.extract.offline.extractor import Explanation, extract_offline
 from minutebook.extract.reply import Reply
-from minutebook.model import Roster
-from minutebook.model.session import GHOST_THRESHOLD
-from minutebook.sources.base import Transcript, reason_of
+from minutebook.model.engagement import SessionRecord
+from minutebook.sources.base import reason_of
 from minutebook.sources.fan_out import fan_out
-from minutebook.sources.library import open_transcript
-from minutebook.verbs.ingest import is_due, is_the_same, without_doubles
+from minutebook.verbs.label import is_the_same
+from minutebook.verbs.select import Selected, select
 
 
 class Surveyed(msgspec.Struct, frozen=True):
@@ -40,80 +41,94 @@ class Surveyed(msgspec.Struct, frozen=True):
 
 
 def survey(
-    layout: Layout,
-    roster: Roster,
-    transcripts: Sequence[Transcript],
+    archive: Archive,
     extractor: Extractor,
+    sessions: Sequence[str] | None = None,
     *,
     again: bool = False,
     skip_existing: bool = False,
-    ghosts_below: int = GHOST_THRESHOLD,
-    progress: Callable[[int], None] | None = None,
+    backlog: bool = False,
 ) -> list[Surveyed]:
     """Read sessions and say what an ingest would make of them."""
-    records = read_records(layout)
-
-    def look(transcript: Transcript) -> Surveyed:
-        record = records.get(transcript.session_id)
-        due = again or is_due(transcript, record, extractor, skip_existing, ghosts_below)
-        try:
-            material = read_material(transcript, roster)
-        except OSError as error:
-            return _unreadable(transcript, reason_of(error))
-        if material is None:
-            return _unreadable(transcript, "no transcript")
-        info = material.info
-        ghost = info.is_ghost(ghosts_below)
-        if due and not again and record is not None:
-            now = msgspec.structs.replace(record, digest=material.digest)
-            due = not is_the_same(record, now, extractor)
-        return Surveyed(
-            transcript.session_id,
-            info.title,
-            transcript.size,
-            material.chars,
-            len(material.skeleton),
-            info.prompts,
-            ghost,
-            material.truncated,
-            due,
-            extractor.forecast(material) if due and not ghost else 0.0,
-        )
-
-    found = []
-    for transcript, surveyed in fan_out(look, without_doubles(layout, transcripts)):
-        if progress is not None:
-            progress(transcript.size)
-        found.append(surveyed)
+    records = archive.minutes.stored()
+    selected = select(
+        RunView(archive, archive.ledger()),
+        records,
+        extractor,
+        None,
+        sessions,
+        again=again,
+        skip_existing=skip_existing,
+        backlog=backlog,
+    )
+    chosen = [item for item in selected if item.told is None or item.told.outcome != "duplicate"]
+    look = partial(_look, archive, records, extractor, again, backlog)
+    found = [surveyed for _, surveyed in fan_out(look, chosen)]
     return sorted(found, key=lambda item: (-item.chars, item.session_id))
 
 
-def explain(
-    transcript: Transcript, roster: Roster
-) -> tuple[Material, Reply, list[Explanation]] | None:
+def _look(
+    archive: Archive,
+    records: dict[str, SessionRecord],
+    extractor: Extractor,
+    again: bool,
+    backlog: bool,
+    item: Selected,
+) -> Surveyed:
+    try:
+        material = read_material(archive, item.session_id)
+    except OSError as error:
+        return _unreadable(item, reason_of(error))
+    if material is None:
+        return _unreadable(item, "not a transcript")
+    info, record, due = material.info, records.get(item.session_id), item.is_due
+    labelled = record is not None and bool(record.engagements)
+    ghost = archive.settings.is_ghost(info) and not labelled
+    if due and not again and record is not None:
+        now = msgspec.structs.replace(record, digest=material.digest)
+        due = not is_the_same(record, now, extractor) or (backlog and record.backlog)
+    waits = item.backlog and not backlog  # labelled offline: nothing is sent
+    return Surveyed(
+        item.session_id,
+        archive.hide(info.title) if info.title else None,
+        item.size,
+        material.chars,
+        len(material.skeleton),
+        info.prompts,
+        ghost,
+        material.truncated,
+        due,
+        extractor.forecast(material) if due and not ghost and not waits else 0.0,
+    )
+
+
+def explain(archive: Archive, session_id: str) -> tuple[Material, Reply, list[Explanation]] | None:
     """The offline extractor's answer for a session, with its reasons; None for an empty one."""
-    material = read_material(transcript, roster)
+    material = read_material(archive, session_id)
     if material is None or not material.rounds:
         return None
     reply, reasons = extract_offline(material.rounds, material.info.title, material.project)
     return material, reply, reasons
 
 
-def read_material(transcript: Transcript, roster: Roster) -> Material | None:
-    """A session as extractors see it; None where the file is no transcript."""
-    reading = open_transcript(transcript)
-    rounds = list(reading.rounds())
-    if reading.report.foreign:
+def read_material(archive: Archive, session_id: str) -> Material | None:
+    """A session as extractors see it; None where its file is not a transcript."""
+    opened = archive.open(session_id)
+    builder = MaterialBuilder()
+    for round in opened.stored_rounds():
+        builder.add(round)
+    try:
+        info = archive.stored_summary(session_id).info
+    except NotFound:
         return None
-    info = reading.info()
-    return material_of(info, identify(info, roster), rounds)
+    return builder.material(info, identify(info, archive.roster))
 
 
-def _unreadable(transcript: Transcript, problem: str) -> Surveyed:
+def _unreadable(item: Selected, problem: str) -> Surveyed:
     return Surveyed(
-        transcript.session_id,
+        item.session_id,
         None,
-        transcript.size,
+        item.size,
         0,
         0,
         0,

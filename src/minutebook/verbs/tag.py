@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
-from minutebook.record.database import Broken, count_rows, open_database, rows_of, tag_rows
-from minutebook.record.indexes import rounds_index
-from minutebook.record.inscription import refresh_database
-from minutebook.record.layout import Layout
-from minutebook.record.reading import read_inscription
-from minutebook.record.store import write_atomically, writing
+from minutebook.archive.archive import Archive
+from minutebook.archive.names import parse_rounds
+from minutebook.archive.upkeep import index_minutes
+from minutebook.errors import BadArgument
+from minutebook.record.store import writing
 from minutebook.record.tags import Tag, add_tag
-from minutebook.errors import BadArgument, NotFound
-from minutebook.verbs.find_inscription import find_inscription
-from minutebook.verbs.rebuild import index_rows, rebuild_sessions_database
 
-_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
 NOTHING = "-"
 
 
@@ -27,41 +20,32 @@ class Tagged(msgspec.Struct, frozen=True):
     engagement_id: str | None
 
 
-def tag(layout: Layout, session: str, rounds: str, engagement_id: str) -> Tagged:
+def tag(archive: Archive, session: str, rounds: str, engagement_id: str) -> Tagged:
     """Tag round N, rounds LO-HI or all; ``-`` as the engagement takes a tag off."""
-    first, last = parse_rounds(rounds)
     label = engagement_id.strip()
     if not label or not label.isprintable():
         raise BadArgument(
             "An engagement id is a word or slug, like console-work; '-' takes it off."
         )
-    inscription = read_inscription(find_inscription(layout, session), pictures=False)
-    header, folder = inscription.header, inscription.folder
+    session_id = archive.resolve(session)
+    archive.folder(session_id)  # only what is archived has an index
+    opened = archive.open(session_id)
+    numbers = parse_rounds(rounds, opened.count)
     value = None if label == NOTHING else label
-    with writing(layout.lock, "tag"):
-        if count_rows(folder.database) != len(inscription.rounds):
-            refresh_database(layout, folder, header, index_rows(layout, inscription))
-        with open_database(folder.database) as database:
-            count = tag_rows(database, header.session_id, first, last, value)
-            if not count:
-                raise NotFound(f"Session {header.session_id[:8]} has no round {rounds}.")
-            rows = rows_of(database, header.session_id)
-        add_tag(layout, Tag(header.session_id, first, last, value))
-        write_atomically(folder.index, rounds_index(header.session_id, rows))
-        try:
-            with open_database(layout.database) as database:
-                tag_rows(database, header.session_id, first, last, value)
-        except Broken:
-            rebuild_sessions_database(layout)
-    return Tagged(header.session_id, count, value)
+    everything = rounds.strip().lower() == "all"
+    with writing(archive.layout.ingest_lock, "tag"):
+        for first, last in _runs(numbers):
+            add_tag(archive.layout, Tag(session_id, first, None if everything else last, value))
+        index_minutes(archive, {session_id})
+    return Tagged(session_id, len(numbers), value)
 
 
-def parse_rounds(rounds: str) -> tuple[int, int | None]:
-    if rounds.strip().lower() == "all":
-        return 1, None
-    match = _RANGE.fullmatch(rounds.strip())
-    first = int(match[1]) if match else 0
-    last = int(match[2] or match[1]) if match else 0
-    if first < 1 or last < first:
-        raise BadArgument(f"'{rounds}' is no range of rounds: write 3, 3-7 or all.")
-    return first, last
+def _runs(numbers: list[int]) -> list[tuple[int, int]]:
+    """Numbers in order as ranges."""
+    found: list[tuple[int, int]] = []
+    for number in numbers:
+        if found and found[-1][1] + 1 == number:
+            found[-1] = (found[-1][0], number)
+        else:
+            found.append((number, number))
+    return found

@@ -15,17 +15,16 @@ from pathlib import Path
 
 import msgspec
 
-from minutebook.record.layout import Layout
-from minutebook.record.roster import load_roster
-from minutebook.record.store import make_folder, write_atomically, writing
+from minutebook.archive.archive import Archive
+from minutebook.archive.refreshing import refresh
+from minutebook.archive.writing import QUIET_SECONDS
 from minutebook.errors import BadArgument, Conflict, Locked, MinutebookError
 from minutebook.extract.extractor import Extractor
+from minutebook.record.layout import Layout
+from minutebook.record.store import make_folder, write_atomically, writing
 from minutebook.sources.base import Transcript
-from minutebook.sources.library import Library
 from minutebook.sources.registry import SOURCES
 from minutebook.verbs.ingest import IngestReport, ingest
-from minutebook.verbs.inscribe import QUIET_SECONDS
-from minutebook.verbs.refresh import refresh
 
 QUIET_MS, AT_MOST_MS = 300, 2_000
 _TICK_MS = 30_000  # how often somebody looks at the clock while a session may have ended
@@ -47,18 +46,17 @@ Choose = Callable[[float | None], Extractor]
 
 
 class Watcher:
-    """Takes the minutes of what changes under some places."""
+    """Takes the minutes of what changes among an archive's transcripts; never a backlog."""
 
     def __init__(
         self,
-        layout: Layout,
-        places: tuple[Path, ...],
+        archive: Archive,
         rules: Callable[[], Extractor],
         model: Choose | None = None,
         daily_cap: float | None = None,
         quiet: float = QUIET_SECONDS + 5,
     ) -> None:
-        self._layout, self._places = layout, places
+        self._archive, self._layout = archive, archive.layout
         self._rules, self._model, self._cap = rules, model, daily_cap
         self._quiet = quiet
         self._touched: dict[str, float] = {}
@@ -74,7 +72,7 @@ class Watcher:
         from watchfiles import watch
 
         self._stop = stop
-        folders = watched(self._places)
+        folders = watched(self._archive.places)
         if not folders:
             raise BadArgument("There is no folder to watch: name one with --root.")
         make_folder(self._layout.root)
@@ -109,10 +107,10 @@ class Watcher:
 
     def _catch_up(self) -> Iterator[Taken]:
         """Take everything that is not as it was when it was last looked at."""
-        library = self._library()
-        changed = [t for t in library.transcripts if self._seen.get(t.path) != (t.size, t.mtime)]
-        self._seen = {t.path: (t.size, t.mtime) for t in library.transcripts}
-        yield from self._take(library, changed)
+        found = self._transcripts()
+        changed = [t for t in found if self._seen.get(t.path) != (t.size, t.mtime)]
+        self._seen = {t.path: (t.size, t.mtime) for t in found}
+        yield from self._take(changed)
 
     def _heard(self, paths: set[Path]) -> Iterator[Taken]:
         if any(path.suffix != ".jsonl" for path in paths):
@@ -121,23 +119,22 @@ class Watcher:
         paths = {path for path in paths if path.suffix == ".jsonl"} | self._missed
         self._missed = set()
         if paths:
-            library, names = self._library(), sessions_of(paths)
-            changed = [t for t in library.transcripts if t.path in paths or t.session_id in names]
-            yield from self._take(library, changed)
+            names = sessions_of(paths)
+            changed = [t for t in self._transcripts() if t.path in paths or t.session_id in names]
+            yield from self._take(changed)
         now = time.time()
         over = {id for id, at in self._touched.items() if now - at > self._quiet}
         if over:
-            library = self._library()
-            found = [t for t in library.transcripts if t.session_id in over]
+            found = [t for t in self._transcripts() if t.session_id in over]
             self._touched = {id: at for id, at in self._touched.items() if id not in over}
-            yield from self._take(library, found, ended=True)
+            yield from self._take(found, ended=True)
 
-    def _library(self) -> Library:
-        return Library(self._places, lenient=True)
+    def _transcripts(self) -> list[Transcript]:
+        """The transcripts as they are now."""
+        self._archive.look_again()
+        return self._archive.library.transcripts
 
-    def _take(
-        self, library: Library, transcripts: list[Transcript], *, ended: bool = False
-    ) -> Iterator[Taken]:
+    def _take(self, transcripts: list[Transcript], *, ended: bool = False) -> Iterator[Taken]:
         if not transcripts:
             return
         now = time.time()
@@ -145,7 +142,7 @@ class Watcher:
             if not ended and now - transcript.mtime < self._quiet:
                 self._touched[transcript.session_id] = transcript.mtime
         try:
-            report = self._patiently(library, transcripts, ask=ended and self._model is not None)
+            report = self._patiently(transcripts, ask=ended and self._model is not None)
         except (OSError, sqlite3.Error, MinutebookError) as error:
             self._missed |= {transcript.path for transcript in transcripts}
             if ended:  # they are still over when it is tried again
@@ -155,18 +152,16 @@ class Watcher:
         problem = report.stopped or next((f.reason for f in report.failures), None)
         yield Taken(now, len(transcripts), report.engagements, problem, report.cost_usd)
 
-    def _patiently(
-        self, library: Library, transcripts: list[Transcript], *, ask: bool
-    ) -> IngestReport:
+    def _patiently(self, transcripts: list[Transcript], *, ask: bool) -> IngestReport:
         """Ingest and index; where somebody else is writing, a few times more."""
         for attempt in range(_ATTEMPTS):
             try:
                 # What was said can be searched at once; what it was about, a moment later.
-                refresh(self._layout, library)
+                refresh(self._archive)
                 report = self._ingest(transcripts, self._rules())
                 if ask:
                     report = self._ask(transcripts)
-                refresh(self._layout, library)
+                refresh(self._archive)
                 return report
             except Locked:
                 if attempt == _ATTEMPTS - 1:
@@ -175,8 +170,7 @@ class Watcher:
         raise AssertionError("unreachable")
 
     def _ingest(self, transcripts: list[Transcript], extractor: Extractor) -> IngestReport:
-        roster = load_roster(self._layout.root)
-        return ingest(self._layout, roster, transcripts, extractor)
+        return ingest(self._archive, extractor, transcripts)
 
     def _ask(self, transcripts: list[Transcript]) -> IngestReport:
         """Ask a model about sessions that are over, within what is left of today's cap."""
@@ -209,17 +203,17 @@ def note_spending(layout: Layout, cost_usd: float) -> None:
 
 def matters(change: str, path: str) -> bool:
     """Transcripts, and new folders that may hold some."""
-    return path.endswith(".jsonl") or (change == "added" and "." not in Path(path).name)
+    place = Path(path)
+    if change == "added" and "." not in place.name:
+        return True
+    return any(source.matters(place) for source in SOURCES.values())
 
 
 def watched(places: tuple[Path, ...]) -> list[Path]:
     """The folders transcripts are in."""
-    chosen = places or tuple(source.default_root() for source in SOURCES.values())
-    inner = [place / "projects" if (place / "projects").is_dir() else place for place in chosen]
-    return [place for place in inner if place.exists()]
+    return [folder for source in SOURCES.values() for folder in source.folders(places)]
 
 
 def sessions_of(paths: set[Path]) -> set[str]:
-    """What the sessions of changed files may be called: a subagent's file lies in a folder
-    named after its session."""
-    return {name for path in paths for name in (path.stem, *path.parts[-3:-1])}
+    """What the sessions of changed files may be called."""
+    return {id for source in SOURCES.values() for id in source.sessions_of(paths)}
