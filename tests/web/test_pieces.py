@@ -5,18 +5,22 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from minutebook.archive.masking import mark, unmarked
+from minutebook.archive.session import RoundShape
 from minutebook.errors import BadArgument
 from minutebook.index.snippet import Snippet
-from minutebook.model import ToolCall
-from minutebook.model.engagement import METHODS, SessionRecord
-from minutebook.verbs.open_session import RoundShape
+from minutebook.model import ToolCall, ToolResult
+from minutebook.model.blocks import Hunk
+from minutebook.model.engagement import METHODS, Engagement, SessionRecord
 from minutebook.web.axis import DAY, HOUR, Range, ticks, zoomed
 from minutebook.web.diffs import diff_of
-from minutebook.web.finding import marked
+from minutebook.web.finding import highlighted, in_words
+from minutebook.web.pages import line, rounds_text, session_url
 from minutebook.web.parts import TOGGLES, part_of, parts_of, show_query, shown_of, totals
 from minutebook.web.prose import code, plain, prose
 from minutebook.web.selection import Selection, selection
@@ -105,14 +109,14 @@ def planted() -> str:
 )
 def test_secrets_are_masked_wherever_they_stand(text: str) -> None:
     """VIEW-12: in prose, in code and in links; the page does not hold them."""
-    html = str(prose(text.format(planted())))
+    html = str(prose(mark(text.format(planted()))))
     assert planted() not in html
     assert planted()[8:20] not in html
 
 
 def test_a_masked_secret_is_a_button() -> None:
     """VIEW-12: a click may reveal it, and a screen reader is told what it is."""
-    html = str(prose(f"token {planted()}"))
+    html = str(prose(mark(f"token {planted()}")))
     assert re.search(r'<button type="button" class="secret" data-secret="[0-9a-f]+"', html)
     assert "GitHub token" in html
 
@@ -124,9 +128,34 @@ def test_escape_sequences_and_directions_are_gone() -> None:
 
 def test_marks_of_a_snippet() -> None:
     """VIEW-08: the words that were found are marked, everything else is text."""
-    assert str(marked(Snippet("a <b> c", ((2, 5),)))) == "a <mark>&lt;b&gt;</mark> c"
-    secret = Snippet(f"x {planted()}", ((0, 1),))
-    assert planted() not in str(marked(secret))
+    assert str(highlighted(Snippet("a <b> c", ((2, 5),)))) == "a <mark>&lt;b&gt;</mark> c"
+
+
+def test_a_secret_in_a_snippet_is_words_and_is_not_highlighted() -> None:
+    """VIEW-12: words around it stay marked where they are; its kind was not searched for."""
+    text = mark(f"the {planted()} opens the door")
+    found = tuple(m.span() for m in re.finditer("the|token|door", text))
+    shown = in_words(Snippet(text, found))
+    assert shown.text == "the •••• (GitHub token) opens the door"
+    assert [shown.text[start:end] for start, end in shown.marks] == ["the", "the", "door"]
+    assert str(highlighted(Snippet(text, found))).count("<mark>") == 3
+
+
+@given(st.integers(0, 80))
+def test_a_cut_leaves_no_half_of_a_mark(place: int) -> None:
+    """VIEW-12: wherever a line is cut, the reader sees dots, never a digest."""
+    text = mark(f"Please use {planted()} to log in")
+    for shown in (unmarked(text[:place]), unmarked(text[place:]), str(plain(text, place))):
+        shown = re.sub('data-secret="[0-9a-f]+"', "", shown)
+        assert not re.search("[\U00100000-\U0010ffff]|[0-9a-f]{5}", shown)
+
+
+@pytest.mark.parametrize("text", ["{}", "Use {} now", "# {}", "a\n{}\nb"])
+def test_a_line_of_a_page_has_words_for_secrets(text: str) -> None:
+    """VIEW-12: topics, titles, branches and addresses hold no button and no mark."""
+    told = mark(text.format(planted()))
+    assert "•••• (GitHub token)" in line(told)
+    assert "%F4" not in session_url("x", 1, e=told)
 
 
 # -- diffs
@@ -134,10 +163,8 @@ def test_marks_of_a_snippet() -> None:
 
 def test_an_edit_is_a_diff() -> None:
     """VIEW-06: what was removed and what was added, with the lines around."""
-    call = ToolCall(
-        "1", "Edit", {"file_path": "a.py", "old_string": "a\nb\nc", "new_string": "a\nB\nc"}
-    )
-    found = diff_of(call)
+    given = {"file_path": "a.py", "old_string": "a\nb\nc", "new_string": "a\nB\nc"}
+    found = diff_of(ToolCall("1", "Edit", given, kind="edit"))
     assert found is not None
     assert (found.added, found.removed) == (1, 1)
     assert [run.sign for run in found.runs] == ["@", " ", "-", "+", " "]
@@ -146,7 +173,31 @@ def test_an_edit_is_a_diff() -> None:
 @pytest.mark.parametrize("given_input", [None, "text", [], {"edits": "x"}, {"edits": [1]}, {}])
 def test_an_edit_without_sense_is_no_diff(given_input: object) -> None:
     """VIEW-06: wrongly typed input breaks nothing."""
-    assert diff_of(ToolCall("1", "Edit", given_input)) is None
+    assert diff_of(ToolCall("1", "Edit", given_input, kind="edit")) is None
+
+
+def test_a_recorded_patch_is_the_diff() -> None:
+    """VIEW-06: what the agent recorded is aligned with the file; that is what is shown."""
+    patch = (Hunk(10, 3, 10, 3, (" keep", "-old", "+new", " rest")),)
+    given = {"file_path": "a.py", "old_string": "old", "new_string": "new"}
+    call = ToolCall("1", "Edit", given, ToolResult("ok", patch=patch), kind="edit")
+    found = diff_of(call)
+    assert found is not None
+    assert [(run.sign, str(run.html)) for run in found.runs] == [
+        ("@", ""),
+        (" ", "keep"),
+        ("-", "old"),
+        ("+", "new"),
+        (" ", "rest"),
+    ]
+    assert (found.added, found.removed) == (1, 1)
+
+
+def test_what_is_an_edit_is_a_matter_of_its_kind() -> None:
+    """AGT-03: the name of a tool does not matter."""
+    given = {"path": "a.py", "old_str": "a", "new_str": "b"}
+    assert diff_of(ToolCall("1", "whatever_replace", given, kind="edit")) is not None
+    assert diff_of(ToolCall("1", "Edit", {"content": "x"}, kind="read")) is None
 
 
 # -- parts
@@ -196,6 +247,16 @@ def test_hidden_counts(rounds: list[RoundShape]) -> None:
 def test_what_is_shown_is_in_the_address(shown: set[str]) -> None:
     """VIEW-14: all 32 combinations come back as they were."""
     assert shown_of(show_query(shown) or None) == shown
+
+
+def test_an_engagement_of_several_ranges_says_so() -> None:
+    """ARC-05: a person's tags may leave an engagement in pieces."""
+    one = Engagement(
+        id="e", topic="t", project="p", method="build", phase="started", turn_range=(3, 17)
+    )
+    assert rounds_text(one) == "#3–17"
+    parts = msgspec.structs.replace(one, parts=((3, 5), (9, 9), (12, 17)))
+    assert rounds_text(parts) == "#3–5, 9, 12–17"
 
 
 # -- time
@@ -325,4 +386,8 @@ def test_models_are_called_as_people_call_them() -> None:
     """VIEW-13: names on screen."""
     assert model_name("claude-opus-4-6-20260101") == "opus 4.6"
     assert model_name("claude-sonnet-5") == "sonnet 5"
+    assert model_name("claude-3-5-sonnet-20241022") == "claude 3.5 sonnet"
+    assert model_name("gpt-5-codex") == "gpt 5 codex"
+    assert model_name("gemini-2.5-pro") == "gemini 2.5 pro"
+    assert model_name("<synthetic>") == "<synthetic>"
     assert datetime.now().year >= 2026

@@ -8,15 +8,19 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from minutebook.derive.secrets import masked
+from minutebook.archive.masking import hidden_round, unmarked_value
+from minutebook.archive.masking import reveal as revealed
+from minutebook.archive.names import parse_rounds
 from minutebook.errors import BadArgument, MinutebookError, NotFound
-from minutebook.verbs.find import parse_address
+from minutebook.record.rounds import round_file
 from minutebook.web import session as session_pages
 from minutebook.web.board import board_of, shown_range
 from minutebook.web.decisions import decisions_of
-from minutebook.web.desk import Desk
+from minutebook.web.finding import plain_hits
 from minutebook.web.pages import engagement_url
+from minutebook.web.scroll import find as find_in
 from minutebook.web.selection import selection
+from minutebook.web.state import ServerState
 from minutebook.web.timeline import Bar, timeline
 
 VERSION = 1
@@ -24,8 +28,8 @@ _MOST = 500
 
 
 def answer(status: int = 200, /, **values: Any) -> Response:
-    """Every answer says which version of the API it is of."""
-    content = msgspec.json.encode({"version": VERSION, **values})
+    """Every answer says which version of the API it is of; secrets are words in all of them."""
+    content = msgspec.json.encode({"version": VERSION, **unmarked_value(values)})
     return Response(content, status, media_type="application/json")
 
 
@@ -39,7 +43,7 @@ def limits(request: Request) -> tuple[int, int]:
     for name, usual in (("start", 0), ("limit", 100)):
         text = request.query_params.get(name, str(usual))
         if not (text.isascii() and text.isdigit() and len(text) < 9):
-            raise BadArgument(f"{name} is a number; not '{text}'.")
+            raise BadArgument(f"{name} is a number, not '{text}'.")
         found.append(int(text))
     return found[0], min(found[1], _MOST)
 
@@ -47,30 +51,43 @@ def limits(request: Request) -> tuple[int, int]:
 def listing(items: list[Any], request: Request, name: str) -> Response:
     start, limit = limits(request)
     following = start + limit if start + limit < len(items) else None
-    page = {name: masked(items[start : start + limit])}
+    page = {name: items[start : start + limit]}
     return answer(total=len(items), next=following, **page)
 
 
-def stats(desk: Desk, request: Request) -> Response:
-    found = board_of(desk, selection(request.query_params)).stats
-    return answer(stats=masked(_plain(found)))
+def status(state: ServerState, progress: dict[str, Any] | None) -> Response:
+    archive = state.archive
+    return answer(
+        program="minutebook",
+        archive=str(archive.root),
+        sessions=len(archive.records()),
+        indexed=state.is_indexed,
+        progress=progress,
+        first_release=archive.is_first_release,
+        damaged=[{"path": str(t.path), "reason": t.reason} for t in archive.troubles()],
+    )
 
 
-def engagements(desk: Desk, request: Request) -> Response:
+def stats(state: ServerState, request: Request) -> Response:
+    found = board_of(state, selection(request.query_params)).stats
+    return answer(stats=_plain(found))
+
+
+def engagements(state: ServerState, request: Request) -> Response:
     asked = selection({**request.query_params, "view": "engagements"})
     rows = [
         {"session_id": row.record.session_id, "agent": row.record.agent_name, **_plain(e)}
-        for row in board_of(desk, asked).rows
+        for row in board_of(state, asked).rows
         if (e := row.engagement) is not None
     ]
     return listing(rows, request, "engagements")
 
 
-def sessions(desk: Desk, request: Request) -> Response:
+def sessions(state: ServerState, request: Request) -> Response:
     asked = selection({**request.query_params, "view": "sessions"})
     rows = [
         {**_plain(row.record), "engagements": len(row.engagements)}
-        for row in board_of(desk, asked).rows
+        for row in board_of(state, asked).rows
     ]
     return listing(rows, request, "sessions")
 
@@ -80,60 +97,66 @@ def _plain(value: msgspec.Struct) -> dict[str, Any]:
     return plain
 
 
-def session(desk: Desk, session_id: str) -> Response:
-    opened = desk.open(session_id)
-    return answer(session=masked(_plain(desk.record(session_id))), rounds=opened.count)
+def session(state: ServerState, _request: Request, session_id: str) -> Response:
+    record, opened = state.archive.record(session_id), state.archive.open(session_id)
+    return answer(session=_plain(record), rounds=opened.count)
 
 
-def rounds(desk: Desk, request: Request, session_id: str) -> Response:
-    """Some rounds in full: ``rounds=3-17``; secrets masked unless ``reveal=1``."""
-    opened = desk.open(session_id)
-    _, wanted = parse_address(f"x#{request.query_params.get('rounds', '1')}")
-    if wanted is None:
-        raise BadArgument("rounds is a round or a range of them, like 3 or 3-17.")
-    numbers = [number for number in wanted[:_MOST] if number <= opened.count]
-    found = [msgspec.to_builtins(opened.round(number)) for number in numbers]
-    if request.query_params.get("reveal") != "1":
-        found = masked(found)
-    return answer(count=opened.count, rounds=found)
+def rounds(state: ServerState, request: Request, session_id: str) -> Response:
+    """Some rounds in full: ``rounds=3-17``; secrets masked unless a person asks: ``reveal=1``."""
+    opened = state.archive.open(session_id)
+    numbers = parse_rounds(request.query_params.get("rounds", "1"), opened.count)[:_MOST]
+    if request.query_params.get("reveal") == "1":
+        asked_by_a_person(request)
+        found = [hidden_round(opened.stored(number), revealed) for number in numbers]
+    else:
+        found = list(opened.rounds(numbers))
+    told = [msgspec.json.decode(round_file(session_id, round)) for round in found]
+    return answer(count=opened.count, rounds=told)
 
 
-def outline(desk: Desk, session_id: str) -> Response:
-    return answer(**session_pages.outline(desk, session_id))
+def asked_by_a_person(request: Request) -> None:
+    """Refuse what another site makes a browser ask; it could not read the answer anyway."""
+    if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+        raise BadArgument("Secrets are shown to the viewer's own pages only.")
 
 
-def find(desk: Desk, request: Request, session_id: str) -> Response:
+def outline(state: ServerState, _request: Request, session_id: str) -> Response:
+    return answer(**session_pages.outline(state, session_id))
+
+
+def find(state: ServerState, request: Request, session_id: str) -> Response:
     typed = request.query_params.get("q", "")[:500]
-    return answer(**session_pages.find(desk, session_id, typed))
+    return answer(**find_in(state.archive, session_id, typed))
 
 
-def secret(desk: Desk, request: Request, session_id: str) -> Response:
+def secret(state: ServerState, request: Request, session_id: str) -> Response:
+    asked_by_a_person(request)
     number, digest = int(request.path_params["round"]), request.path_params["digest"]
     agent = request.query_params.get("agent")
-    return answer(secret=session_pages.reveal(desk, session_id, number, digest, agent))
+    return answer(secret=session_pages.reveal(state, session_id, number, digest, agent))
 
 
-def search(desk: Desk, request: Request) -> Response:
+def search(state: ServerState, request: Request) -> Response:
     _, limit = limits(request)
     where = request.query_params.get("in", "all")
     mode = request.query_params.get("mode", "hybrid")
     if where not in ("all", "engagements", "turns"):
-        raise BadArgument(f"in is all, engagements or turns; not '{where}'.")
+        raise BadArgument(f"in is all, engagements or turns, not '{where}'.")
     if mode not in ("hybrid", "lexical", "semantic"):
-        raise BadArgument(f"mode is hybrid, lexical or semantic; not '{mode}'.")
-    if not desk.is_indexed:
+        raise BadArgument(f"mode is hybrid, lexical or semantic, not '{mode}'.")
+    if not state.is_indexed:
         return answer(503, problem="The search index is still being made. Try again soon.")
-    found = desk.search(
+    found = state.search(
         request.query_params.get("q", ""),
         where=where,  # type: ignore[arg-type]  # checked above
         mode=mode,  # type: ignore[arg-type]  # likewise
         limit=limit,
     )
-    hits = masked(msgspec.to_builtins(found.hits))
-    return answer(mode=found.mode, fresh_at=found.fresh_at, hits=hits)
+    return answer(mode=found.mode, fresh_at=found.fresh_at, hits=plain_hits(found.hits))
 
 
-def decisions(desk: Desk, request: Request) -> Response:
+def decisions(state: ServerState, request: Request) -> Response:
     asked = selection(request.query_params)
     rows = [
         {
@@ -144,21 +167,21 @@ def decisions(desk: Desk, request: Request) -> Response:
             "topic": decision.engagement.topic,
             "url": engagement_url(decision.record, decision.engagement),
         }
-        for decision in decisions_of(desk, asked, request.query_params.get("q", "")[:200])
+        for decision in decisions_of(state, asked, request.query_params.get("q", "")[:200])
     ]
     return listing(rows, request, "decisions")
 
 
-def timeline_data(desk: Desk, request: Request) -> Response:
+def timeline_data(state: ServerState, request: Request) -> Response:
     asked = selection(request.query_params)
-    board = board_of(desk, asked)
+    board = board_of(state, asked)
     drawn = timeline(board.works, shown_range(board, board.works), asked.group)
     told = _plain(msgspec.structs.replace(drawn, rows=[]))
     told["rows"] = [
         {**_plain(msgspec.structs.replace(row, bars=[])), "bars": [_bar(bar) for bar in row.bars]}
         for row in drawn.rows
     ]
-    return answer(timeline=masked(told))
+    return answer(timeline=told)
 
 
 def _bar(bar: Bar) -> dict[str, Any]:

@@ -14,25 +14,24 @@ from starlette.concurrency import run_in_threadpool
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
+from minutebook.errors import MinutebookError, NotFound
 from minutebook.record.layout import Layout
 from minutebook.record.store import make_folder
-from minutebook.errors import BadArgument, MinutebookError, NotFound
-from minutebook.verbs.find import parse_address
 from minutebook.verbs.watch import sessions_of, watched
 from minutebook.web import api, pages, session
 from minutebook.web.board import board_page
 from minutebook.web.decisions import decisions_page
-from minutebook.web.desk import Desk
 from minutebook.web.finding import search_page
+from minutebook.web.ingesting import BackgroundIngest
 from minutebook.web.live import Hub, watch_archive, watch_sources
 from minutebook.web.pages import render
 from minutebook.web.security import Guard
-from minutebook.web.taking import Taker
+from minutebook.web.state import ServerState
 
 _ATTEMPTS = 5
 STATIC = Path(__file__).parent / "static"
@@ -40,14 +39,14 @@ Answer = Callable[..., Response]
 
 
 class Viewer:
-    """The desk, those who look, and what goes on behind."""
+    """The pages, those who look at them, and what goes on in the background."""
 
     def __init__(
         self, layout: Layout, places: tuple[Path, ...], *, take: bool = True, watch: bool = False
     ) -> None:
-        self.desk = Desk(layout, places)
+        self.state = ServerState(layout.root, places)
         self.hub = Hub()
-        self.taker = Taker(layout, places, self.hub, self._taken)
+        self.background = BackgroundIngest(layout.root, places, self.hub, self._ingested)
         self._take, self._watch = take, watch
         self._stop = asyncio.Event()
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -62,10 +61,10 @@ class Viewer:
             Route("/search", self._page(search_page)),
             Route("/events", self._events),
             Route("/favicon.ico", _favicon),
-            Route(at, self._page(_by_id(session.session_page))),
-            Route(f"{at}/media/{{name}}", self._page(_picture)),
-            Route(f"{at}/markdown", self._page(_markdown)),
-            Route(agent, self._page(_agent_page)),
+            Route(at, self._page(_of_session(session.session_page))),
+            Route(f"{at}/media/{{name}}", self._page(_of_session(session.picture))),
+            Route(f"{at}/markdown", self._page(_of_session(session.markdown))),
+            Route(agent, self._page(_scroll(session.agent_page))),
         ]
         for base in (at, agent):
             found += [
@@ -86,23 +85,23 @@ class Viewer:
             f"{base}/timeline": api.timeline_data,
         }
         named: dict[str, Answer] = {
+            one: api.session,
+            f"{one}/outline": api.outline,
             f"{one}/rounds": api.rounds,
             f"{one}/find": api.find,
             f"{one}/rounds/{{round:count}}/secrets/{{digest}}": api.secret,
         }
         return [
             *(Route(path, self._json(answer)) for path, answer in plain.items()),
-            *(Route(path, self._json(_by_id(answer))) for path, answer in named.items()),
-            Route(one, self._json(_id_only(api.session))),
-            Route(f"{one}/outline", self._json(_id_only(api.outline))),
+            *(Route(path, self._json(_of_session(answer))) for path, answer in named.items()),
             Route(f"{base}/status", self._status),
             Route(f"{base}/ingest", self._ingest, methods=["POST"]),
         ]
 
     # -- answering
 
-    def _board(self, desk: Desk, request: Request) -> Response:
-        return board_page(desk, request, self.hub.progress)
+    def _board(self, state: ServerState, request: Request) -> Response:
+        return board_page(state, request, self.hub.progress)
 
     def _page(self, answer: Answer) -> Callable[[Request], Any]:
         return self._endpoint(answer, _sorry)
@@ -117,26 +116,17 @@ class Viewer:
 
         async def endpoint(request: Request) -> Response:
             try:
-                return await run_in_threadpool(answer, self.desk, request)
+                return await run_in_threadpool(answer, self.state, request)
             except MinutebookError as error:
                 return sorry(error)
 
         return endpoint
 
     async def _status(self, _request: Request) -> Response:
-        def state() -> Response:
-            return api.answer(
-                program="minutebook",
-                archive=str(self.desk.layout.root),
-                sessions=len(self.desk.records()),
-                indexed=self.desk.is_indexed,
-                progress=self.hub.progress,
-            )
-
-        return await run_in_threadpool(state)
+        return await run_in_threadpool(api.status, self.state, self.hub.progress)
 
     async def _ingest(self, _request: Request) -> Response:
-        return api.answer(202, started=self.taker.start())
+        return api.answer(202, started=self.background.start())
 
     async def _events(self, _request: Request) -> Response:
         return StreamingResponse(self.hub.listen(), media_type="text/event-stream")
@@ -147,8 +137,8 @@ class Viewer:
     async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         self.hub.start()
         with suppress(OSError):  # an archive that cannot be written can still be read
-            make_folder(self.desk.layout.sessions)
-        self._spawn(watch_archive(self.desk.layout, self._minutes_changed, self._stop))
+            make_folder(self.state.archive.layout.sessions)
+        self._spawn(watch_archive(self.state.archive.layout, self._minutes_changed, self._stop))
         self._spawn(self._watch_sources())
         self._spawn(self._begin())
         try:
@@ -156,7 +146,7 @@ class Viewer:
         finally:
             self._stop.set()
             self.hub.close()
-            await self.taker.stop()
+            await self.background.stop()
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -167,28 +157,16 @@ class Viewer:
         task.add_done_callback(self._tasks.discard)
 
     async def _begin(self) -> None:
-        """Be ready for the first page; take the minutes of what is new, if anything is."""
+        """Be ready for the first page; take the minutes of what is new."""
         await run_in_threadpool(pages.warm)
-        if self._take and await run_in_threadpool(self._has_news):
-            self.taker.start()
+        if self._take and self.state.is_writable:
+            self.background.start()
             return
-        if not self._take:
-            await run_in_threadpool(self.desk.look_into_new)
-        else:
-            await run_in_threadpool(self.desk.refresh_index)
-        await run_in_threadpool(self.desk.warm)
-
-    def _has_news(self) -> bool:
-        records = self.desk.records()
-        for transcript in self.desk.library().transcripts:
-            record = records.get(transcript.session_id)
-            origin = record.origin if record is not None else None
-            if origin is None or (origin.size, origin.mtime) != (transcript.size, transcript.mtime):
-                return True
-        return False
+        await run_in_threadpool(self.state.archive.sessions)  # read what has no minutes
+        await run_in_threadpool(self.state.warm)
 
     async def _watch_sources(self) -> None:
-        places = await run_in_threadpool(watched, self.desk.places)
+        places = await run_in_threadpool(watched, self.state.archive.places)
         await watch_sources(places, self._sources_changed, self._stop)
 
     def _minutes_changed(self, _paths: set[Path]) -> None:
@@ -201,70 +179,52 @@ class Viewer:
         ids = await run_in_threadpool(self._changed_sessions, paths)
         self.hub.publish("sessions", ids=ids)
         if self._watch:
-            self.taker.start()
+            self.background.start()
         else:
-            await run_in_threadpool(self._look)
+            await run_in_threadpool(self._look, ids)
 
     def _changed_sessions(self, paths: set[Path]) -> list[str]:
         """The sessions some files belong to, those that are gone included."""
-        known = {transcript.session_id for transcript in self.desk.library().transcripts}
-        self.desk.forget_directories()
-        known |= {transcript.session_id for transcript in self.desk.library().transcripts}
-        return sorted(sessions_of(paths) & known)
+        known = self.state.archive.ids()
+        self.state.look_again()
+        return sorted(sessions_of(paths) & (known | self.state.archive.ids()))
 
-    def _look(self) -> None:
-        """Find out what the new sessions are, and make them searchable."""
-        if self.desk.look_into_new():
+    def _look(self, ids: list[str]) -> None:
+        """Show sessions that have no minutes as they are now, and make all searchable."""
+        if set(ids) - self.state.archive.records().keys():
             self.hub.publish("minutes")
         for _ in range(_ATTEMPTS):
-            if self.taker.is_running:
+            if self.background.is_running:
                 return
-            self.desk.refresh_index()
-            if not self.desk.stale:
+            self.state.refresh_index()
+            if not self.state.stale:
                 return
-            time.sleep(1)  # somebody else is writing the index
+            time.sleep(1)  # another process is writing the index
 
-    def _taken(self) -> None:
-        self.desk.forget_directories()
-        self.desk.stale = False
+    def _ingested(self) -> None:
+        self.state.look_again()
+        self.state.stale = False
         self.hub.publish("minutes")
-        self._spawn(run_in_threadpool(self.desk.warm))
+        self._spawn(run_in_threadpool(self.state.warm))
 
 
-def _by_id(answer: Answer) -> Answer:
-    def found(desk: Desk, request: Request) -> Response:
-        return answer(desk, request, request.path_params["id"])
+def _of_session(answer: Answer) -> Answer:
+    """An answer about the session that the address names."""
+
+    def found(state: ServerState, request: Request) -> Response:
+        return answer(state, request, state.session_id(request.path_params["id"]))
 
     return found
-
-
-def _id_only(answer: Answer) -> Answer:
-    return lambda desk, request: answer(desk, request.path_params["id"])
 
 
 def _scroll(answer: Answer) -> Answer:
-    def found(desk: Desk, request: Request) -> Response:
-        return answer(desk, request, request.path_params["id"], request.path_params.get("agent"))
+    """Likewise, or about a subagent of it."""
+
+    def found(state: ServerState, request: Request) -> Response:
+        id = state.session_id(request.path_params["id"])
+        return answer(state, request, id, request.path_params.get("agent"))
 
     return found
-
-
-def _agent_page(desk: Desk, request: Request) -> Response:
-    return session.agent_page(
-        desk, request, request.path_params["id"], request.path_params["agent"]
-    )
-
-
-def _picture(desk: Desk, request: Request) -> Response:
-    return session.picture(desk, request.path_params["id"], request.path_params["name"])
-
-
-def _markdown(desk: Desk, request: Request) -> Response:
-    asked = request.query_params.get("rounds")
-    rounds = parse_address(f"x#{asked}")[1] if asked else None
-    if asked and rounds is None:
-        raise BadArgument("rounds is a round or a range of them, like 3 or 3-17.")
-    return PlainTextResponse(session.markdown(desk, request.path_params["id"], rounds))
 
 
 def _sorry(error: MinutebookError) -> Response:

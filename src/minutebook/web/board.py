@@ -15,14 +15,23 @@ from starlette.responses import Response
 from minutebook.derive.times import instant
 from minutebook.index.entry import seconds
 from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.sources.registry import SOURCES
 from minutebook.verbs.decisions import Pair
 from minutebook.verbs.stats import Stats, tally
 from minutebook.web import axis
 from minutebook.web.axis import Range
-from minutebook.web.desk import Desk
-from minutebook.web.pages import engagement_url, line, render, session_url, wants_fragment
+from minutebook.web.pages import (
+    archive_note,
+    engagement_url,
+    line,
+    project_of,
+    render,
+    session_url,
+    wants_fragment,
+)
 from minutebook.web.selection import GROUPS, Selection, chosen, chosen_sessions, selection, whole
-from minutebook.web.signs import day_heading, project_name
+from minutebook.web.signs import day_heading
+from minutebook.web.state import ServerState
 from minutebook.web.timeline import Column, Work, timeline
 
 PAGE = 50
@@ -66,8 +75,9 @@ class Board(msgspec.Struct, frozen=True):
     ghosts: int
 
 
-def board_of(desk: Desk, chosen_by: Selection) -> Board:
-    records = desk.all_records() if chosen_by.view == "sessions" else desk.records()
+def board_of(state: ServerState, chosen_by: Selection) -> Board:
+    archive = state.archive
+    records = archive.cards() if chosen_by.view == "sessions" else archive.records()
     pairs = chosen(records, chosen_by)
     if chosen_by.view == "sessions":
         sessions = list(chosen_sessions(records, chosen_by, pairs))
@@ -80,16 +90,16 @@ def board_of(desk: Desk, chosen_by: Selection) -> Board:
     return Board(chosen_by, pairs, works, rows, tally(pairs), ghosts)
 
 
-def board_page(desk: Desk, request: Request, progress: dict[str, Any] | None) -> Response:
+def board_page(state: ServerState, request: Request, progress: dict[str, Any] | None) -> Response:
     """The page, or the part of it that changes with the selection."""
     asked = selection(request.query_params)
     start = whole(request.query_params.get("start"))
-    board = board_of(desk, asked)
+    board = board_of(state, asked)
     if request.headers.get("x-fragment") == "rows":
         return render("rows.html", board=board, **_listed(board, start))
     rows = min(whole(request.headers.get("x-rows"), PAGE), _MOST_ROWS)
     everything = asked if not asked.narrows else Selection(view=asked.view, group=asked.group)
-    in_all = board if everything is asked else board_of(desk, everything)
+    in_all = board if everything is asked else board_of(state, everything)
     shown = shown_range(board, in_all.works)
     drawn = timeline(board.works, shown, asked.group)
     template = "board_inner.html" if wants_fragment(request.headers) else "board.html"
@@ -106,16 +116,24 @@ def board_page(desk: Desk, request: Request, progress: dict[str, Any] | None) ->
         zooms=_zooms(asked, shown, in_all.works),
         groups=GROUPS,
         counts=_counts(in_all.pairs),
-        projects=_names(in_all.pairs, lambda r, e: project_name(r.cwd or e.project)),
+        projects=_names(in_all.pairs, project_of),
         agents=_names(in_all.pairs, lambda r, _: r.agent_name or ""),
         total=len(in_all.rows),
         progress=progress,
-        transcripts=len(desk.library().transcripts) if not in_all.rows else 0,
-        archive=str(desk.layout.root),
+        transcripts=len(state.archive.library.transcripts) if not in_all.rows else 0,
+        places=_places(state) if not in_all.rows else [],
+        archive=str(state.archive.root),
+        note=archive_note(state),
         page="board",
         title="Minutes",
         **_listed(board, start, max(PAGE, rows)),
     )
+
+
+def _places(state: ServerState) -> list[str]:
+    """Where transcripts are looked for."""
+    chosen = state.archive.places or tuple(s.default_root() for s in SOURCES.values())
+    return [str(place) for place in chosen]
 
 
 def _listed(board: Board, start: int, most: int = PAGE) -> dict[str, Any]:

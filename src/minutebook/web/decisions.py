@@ -11,10 +11,10 @@ from starlette.responses import Response
 from minutebook.derive.times import instant
 from minutebook.verbs.decisions import Decision, decisions
 from minutebook.web.board import PAGE
-from minutebook.web.desk import Desk
-from minutebook.web.pages import render, wants_fragment
+from minutebook.web.pages import project_of, render, wants_fragment
 from minutebook.web.selection import Selection, chosen, selection, whole
-from minutebook.web.signs import day_heading, project_name
+from minutebook.web.signs import day_heading
+from minutebook.web.state import ServerState
 
 
 class DecisionDay(msgspec.Struct, frozen=True):
@@ -22,15 +22,15 @@ class DecisionDay(msgspec.Struct, frozen=True):
     decisions: list[Decision]
 
 
-def decisions_of(desk: Desk, asked: Selection, words: str = "") -> list[Decision]:
-    return decisions(chosen(desk.records(), asked), words)
+def decisions_of(state: ServerState, asked: Selection, words: str = "") -> list[Decision]:
+    return decisions(chosen(state.archive.records(), asked), words)
 
 
-def decisions_page(desk: Desk, request: Request) -> Response:
+def decisions_page(state: ServerState, request: Request) -> Response:
     asked = selection(request.query_params)
     words = request.query_params.get("q", "")[:200]
-    found = decisions_of(desk, asked, words)
-    everything = found if not (asked.narrows or words) else decisions_of(desk, Selection())
+    found = decisions_of(state, asked, words)
+    everything = found if not (asked.narrows or words) else decisions_of(state, Selection())
     start = whole(request.query_params.get("start"))
     now = datetime.now().astimezone()
     days: list[DecisionDay] = []
@@ -50,9 +50,7 @@ def decisions_page(desk: Desk, request: Request) -> Response:
         days=days,
         count=len(found),
         total=len(everything),
-        projects=sorted(
-            {project_name(d.record.cwd or d.engagement.project) for d in everything} - {""}
-        ),
+        projects=sorted({project_of(d.record, d.engagement) for d in everything} - {""}),
         next=start + 2 * PAGE if start + 2 * PAGE < len(found) else None,
         page="decisions",
         title="Decisions",

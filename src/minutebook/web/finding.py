@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
+from minutebook.archive.finding import Hit
+from minutebook.archive.masking import MARK, unmarked, unmarked_value
 from minutebook.derive.plain import one_line_kept
-from minutebook.derive.secrets import mask
 from minutebook.errors import MinutebookError
 from minutebook.index.snippet import Snippet
-from minutebook.verbs.search import Hit
-from minutebook.web.desk import Desk
 from minutebook.web.pages import render, session_url, wants_fragment
+from minutebook.web.state import ServerState
 
 LIMIT = 20
 
@@ -29,14 +31,40 @@ def found(hits: list[Hit], typed: str) -> list[Found]:
     for hit in hits:
         engagement = hit.engagement.id if hit.engagement and hit.kind == "engagement" else ""
         href = session_url(hit.session_id, hit.round, e=engagement, q=typed)
-        shown.append(Found(hit, href, marked(hit.snippet)))
+        shown.append(Found(hit, href, highlighted(hit.snippet)))
     return shown
 
 
-def marked(snippet: Snippet) -> Markup:
-    """A snippet with its words marked; where it holds a secret, masked and without marks."""
-    if (masked := mask(snippet.text)) != snippet.text:
-        return Markup.escape(one_line_kept(masked))
+def plain_hits(hits: list[Hit]) -> list[dict[str, Any]]:
+    """Hits for programs."""
+    told = [msgspec.structs.replace(hit, snippet=in_words(hit.snippet)) for hit in hits]
+    plain: list[dict[str, Any]] = unmarked_value(msgspec.to_builtins(told))
+    return plain
+
+
+def in_words(snippet: Snippet) -> Snippet:
+    """A snippet with words for its secrets; no part of those words counts as found."""
+    text = snippet.text
+    secrets = [match.span() for match in MARK.finditer(text)]
+    if not secrets:
+        told = unmarked(text)
+        return snippet if told == text else Snippet(told)  # half a secret: nothing to highlight
+    pieces, shifted, at, shift = [], [], 0, 0
+    for start, end in [*secrets, (len(text), len(text))]:
+        between = [(a, b) for a, b in snippet.marks if at <= a and b <= start]
+        shifted += [(a + shift, b + shift) for a, b in between]
+        words = unmarked(text[start:end])
+        pieces += [text[at:start], words]
+        shift += len(words) - (end - start)
+        at = end
+    told = "".join(pieces)
+    whole = unmarked(told)
+    return Snippet(told, tuple(shifted)) if whole == told else Snippet(whole)
+
+
+def highlighted(snippet: Snippet) -> Markup:
+    """A snippet with the words that were found marked; everything else is text."""
+    snippet = in_words(snippet)
     pieces, position = [], 0
     for start, end in snippet.marks:
         if position <= start < end <= len(snippet.text):
@@ -48,28 +76,28 @@ def marked(snippet: Snippet) -> Markup:
     return Markup("").join(pieces)
 
 
-def search_page(desk: Desk, request: Request) -> Response:
+def search_page(state: ServerState, request: Request) -> Response:
     """Results; each kind of nothing has its own words."""
     typed = request.query_params.get("q", "")[:2000]
     hits: list[Found] = []
-    state, problem = "empty", ""
+    status, problem = "empty", ""
     if typed.strip():
-        if not desk.is_indexed:
-            state = "not indexed"
+        if not state.is_indexed:
+            status = "not indexed"
         else:
             try:
-                hits = found(desk.search(typed, limit=LIMIT).hits, typed)
-                state = "found" if hits else "nothing"
+                hits = found(state.search(typed, limit=LIMIT).hits, typed)
+                status = "found" if hits else "nothing"
             except MinutebookError as error:
-                state, problem = "problem", str(error)
+                status, problem = "problem", str(error)
     template = "results.html" if wants_fragment(request.headers) else "search.html"
     return render(
         template,
         typed=typed,
         hits=hits,
-        state=state,
+        state=status,
         problem=problem,
-        stale=desk.stale,
+        stale=state.stale,
         page="search",
         title="Search",
     )

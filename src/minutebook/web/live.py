@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from minutebook.record.layout import Layout
-from minutebook.record.roster import FILE_NAME
 from minutebook.verbs.watch import AT_MOST_MS, QUIET_MS, matters
 
 _PULSE = 25.0  # seconds; proxies and laptops forget connections that say nothing
@@ -69,8 +68,9 @@ Heard = Callable[[set[Path]], None]
 
 
 async def watch_archive(layout: Layout, heard: Heard, stop: asyncio.Event) -> None:
-    """Changes of the minutes themselves and the roster."""
-    wanted = {layout.engagements.name, FILE_NAME, layout.ledger.name}
+    """Changes of the minutes and of what people say of them: names, corrections, tags."""
+    files = (layout.engagements, layout.corrections, layout.tags, layout.ledger)
+    wanted = {path.name for path in (*files, layout.roster, layout.settings)}
     places = [place for place in (layout.root, layout.sessions) if place.is_dir()]
     await _watch(places, heard, stop, lambda _, path: Path(path).name in wanted, recursive=False)
 

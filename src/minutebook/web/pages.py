@@ -11,13 +11,14 @@ from urllib.parse import quote
 from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
+from minutebook.archive.masking import unmarked
 from minutebook.derive.plain import one_line
-from minutebook.derive.secrets import mask
 from minutebook.derive.wording import plural
 from minutebook.model.engagement import METHODS, Engagement, SessionRecord
 from minutebook.web import signs
 from minutebook.web.parts import TOGGLES
 from minutebook.web.prose import prose
+from minutebook.web.state import ServerState
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -51,6 +52,7 @@ def _environment() -> Environment:
         session_url=session_url,
         engagement_url=engagement_url,
         name_of=name_of,
+        project_of=project_of,
         rounds_text=rounds_text,
     )
     return environment
@@ -64,12 +66,29 @@ def warm() -> None:
 
 
 def render(template: str, /, status: int = 200, **values: Any) -> HTMLResponse:
-    return HTMLResponse(_environment().get_template(template).render(values), status)
+    """A page; secrets that did not become buttons (in attributes, say) are words."""
+    return HTMLResponse(unmarked(_environment().get_template(template).render(values)), status)
 
 
 def line(text: str | None) -> str:
-    """Other people's words on one line, without secrets and without Markdown's marks."""
-    return mask(one_line(text)).replace("**", "").replace("`", "") if text else ""
+    """Other people's words on one line, without Markdown's marks; secrets as words."""
+    return one_line(unmarked(text)).replace("**", "").replace("`", "") if text else ""
+
+
+def archive_note(state: ServerState) -> str:
+    """What a reader should know of the archive itself, in a sentence; usually nothing."""
+    troubles = state.archive.troubles()
+    if troubles:
+        first = troubles[0]
+        many = f"{len(troubles)} files of the archive cannot be read; the first is"
+        which = many if len(troubles) > 1 else "One file of the archive cannot be read:"
+        return f"{which} {first.path} ({first.reason.rstrip('.')}). Everything else is shown."
+    if state.archive.is_first_release:
+        return (
+            "This archive is in the format of the first release; the next `minutebook ingest` "
+            "upgrades it."
+        )
+    return "" if state.is_writable else "This archive is read-only: no new minutes are taken."
 
 
 def safe_json(text: str) -> Markup:
@@ -90,8 +109,9 @@ def session_url(session_id: str, round: int | None = None, **query: str) -> str:
     """The address of a session, at a round (VIEW-09)."""
     path = f"/session/{quote(session_id, safe='')}"
     if round:
-        query["round"] = str(round)  # for the server, which never sees what is behind a #
-    said = "&".join(f"{name}={quote(value, safe=',')}" for name, value in query.items() if value)
+        query["round"] = str(round)  # for the server, which never sees what follows a #
+    told = {name: quote(unmarked(value), safe=",") for name, value in query.items() if value}
+    said = "&".join(f"{name}={value}" for name, value in told.items())
     return path + (f"?{said}" if said else "") + (f"#round-{round}" if round else "")
 
 
@@ -105,9 +125,16 @@ def name_of(record: SessionRecord) -> str:
     return line(record.agent_name or record.title) or "A session without a title"
 
 
-def rounds_text(turn_range: tuple[int, int]) -> str:
-    first, last = turn_range
-    return f"#{first}" if first == last else f"#{first}–{last}"
+def project_of(record: SessionRecord, engagement: Engagement | None = None) -> str:
+    """The project an engagement is about (ING-12); of a session, the folder it ran in."""
+    place = engagement.project if engagement is not None else ""
+    return signs.project_name(unmarked(place or record.cwd or ""))
+
+
+def rounds_text(engagement: Engagement) -> str:
+    """``#3–17``; ``#3–5, 9`` where it covers several ranges."""
+    told = (f"{first}" if first == last else f"{first}–{last}" for first, last in engagement.ranges)
+    return f"#{', '.join(told)}"
 
 
 def wants_fragment(headers: Mapping[str, str]) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from minutebook.verbs.open_session import RoundShape
+from minutebook.archive.session import RoundShape
 
 TOGGLES = ("user", "assistant", "thinking", "calls", "results")
 SHOWN = ("user", "assistant", "calls")

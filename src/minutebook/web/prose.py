@@ -1,7 +1,8 @@
-"""Transcript text as HTML that can do nothing: Markdown rendered, sanitised, secrets masked.
+"""Transcript text as HTML that can do nothing: Markdown rendered and sanitised.
 
-Raw HTML in a text is shown as text. Two guards stand behind each other: the renderer makes
-no tag it was not told to make, and the sanitiser lets nothing pass that is not on its list.
+Raw HTML in a text is shown as text. There are two guards: the renderer makes no tag it was
+not told to make, and the sanitiser lets nothing pass that is not on its list. Secrets were
+replaced by marks when the text left the archive; here each mark becomes a button.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from minutebook.archive.masking import HALF_MARK, MARK, unmarked
 from minutebook.derive.plain import clean
-from minutebook.derive.secrets import Secret, digest, mask
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -29,36 +30,39 @@ LONGEST_PROSE = 60_000
 """Characters rendered as Markdown; hostile text takes longer than its length."""
 _HIGHLIGHTED = 20_000  # characters of a code block; longer ones stay plain
 _PATIENCE = 0.15  # seconds for a code block: some lexers are slow on some texts
-_BEYOND = 5_000  # characters looked at behind a cut, so that no half of a secret is left over
+_LONGEST_MARK = 100  # characters
 _TAGS = set(
     "p br h1 h2 h3 h4 h5 h6 ul ol li blockquote pre code em strong s del a hr table thead tbody "
     "tr th td span".split()
 )
 _CLASSES = {"span": set("k s c n f gi gd gh".split())}
-# A character of the last private plane stands for a secret while text becomes HTML: no
-# renderer or lexer takes it apart.
-_HIDDEN = 0x100000
+# While text becomes HTML, one character of the last private plane stands for a mark: no
+# renderer or lexer can take it apart.
+_STAND_IN = 0x100000
+_MOST_BUTTONS = 60_000  # there are not more such characters
 _PRIVATE = re.compile("[\U00100000-\U0010ffff]")
-# An address with a secret in it leads nowhere: a button cannot stand in an attribute.
+# A link to an address with a secret in it leads nowhere: a button cannot stand in an attribute.
 _SECRET_LINK = re.compile(' href="[^"]*(?:%F4%8|[\U00100000-\U0010ffff])[^"]*"', re.IGNORECASE)
 
 
 class Masked:
-    """A text with its secrets taken out, and the buttons to put in their place."""
+    """A text with a stand-in for each mark of a secret, and the buttons to put in their place."""
 
     def __init__(self, text: str, most: int | None = None) -> None:
         self._buttons: list[str] = []
-        seen = text if most is None else text[: most + _BEYOND]
-        masked = mask(_PRIVATE.sub("\ufffd", clean(seen)), self._hide)
-        self.text = masked if most is None else masked[:most]  # cut last: secrets are whole
+        seen = clean(text if most is None else text[: most + _LONGEST_MARK])
+        seen = HALF_MARK.sub("", MARK.sub(self._stand_in, seen))
+        self.text = seen if most is None else seen[:most]
 
-    def _hide(self, found: str, secret: Secret) -> str:
-        kind = html.escape(secret.kind)
+    def _stand_in(self, mark: re.Match[str]) -> str:
+        if len(self._buttons) >= _MOST_BUTTONS:
+            return unmarked(mark[0])
+        kind = html.escape(mark[2])
         self._buttons.append(
-            f'<button type="button" class="secret" data-secret="{digest(found)}" '
+            f'<button type="button" class="secret" data-secret="{mark[1]}" '
             f'aria-label="{kind}, masked: reveal">{kind}</button>'
         )
-        return chr(_HIDDEN + len(self._buttons) - 1)
+        return chr(_STAND_IN + len(self._buttons) - 1)
 
     def put_back(self, safe: str) -> Markup:
         """Safe HTML with a button for each secret."""
@@ -67,7 +71,7 @@ class Masked:
         return Markup(safe)
 
     def _button(self, found: re.Match[str]) -> str:
-        at = ord(found[0]) - _HIDDEN
+        at = ord(found[0]) - _STAND_IN
         return self._buttons[at] if at < len(self._buttons) else "\ufffd"
 
 

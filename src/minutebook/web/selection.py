@@ -8,13 +8,13 @@ from urllib.parse import urlencode
 
 import msgspec
 
+from minutebook.archive.finding import matching, passes
 from minutebook.derive.times import instant
 from minutebook.errors import BadArgument
 from minutebook.index.entry import seconds
 from minutebook.index.query import Filters
 from minutebook.model.engagement import METHODS, Engagement, SessionRecord
 from minutebook.verbs.decisions import Pair, newest_first
-from minutebook.verbs.search import matching, passes
 
 GROUPS = ("project", "method", "agent", "period")
 VIEWS = ("engagements", "sessions")
@@ -88,12 +88,12 @@ def selection(params: Mapping[str, str]) -> Selection:
     """A URL's query, understood; what makes no sense is said."""
     view, group = params.get("view", "engagements"), params.get("group", "project")
     if view not in VIEWS:
-        raise BadArgument(f"view is one of {', '.join(VIEWS)}; not '{view}'.")
+        raise BadArgument(f"'{view}' is not a view; choose one of {', '.join(VIEWS)}.")
     if group not in GROUPS:
-        raise BadArgument(f"group is one of {', '.join(GROUPS)}; not '{group}'.")
+        raise BadArgument(f"'{group}' is not a grouping; choose one of {', '.join(GROUPS)}.")
     methods = tuple(m for m in params.get("method", "").split(",") if m)
     if odd := [m for m in methods if m not in METHODS]:
-        raise BadArgument(f"'{odd[0]}' is no method: it is one of {', '.join(METHODS)}.")
+        raise BadArgument(f"'{odd[0]}' is not a method; choose one of {', '.join(METHODS)}.")
     after, before = _moment(params, "from"), _moment(params, "to")
     if after is not None and before is not None and after >= before:
         raise BadArgument("This range ends before it begins.")
@@ -145,7 +145,7 @@ def chosen_sessions(
 ) -> Iterator[tuple[SessionRecord, list[Engagement]]]:
     """Sessions with the engagements that pass, newest first; those without any where they may be.
 
-    A session nobody has taken minutes of passes where no filter is about engagements.
+    A session without minutes passes where no filter is about engagements.
     """
     by_session: dict[str, list[Engagement]] = {}
     for record, engagement in reversed(pairs):

@@ -102,12 +102,17 @@ def clock(milliseconds: int | None) -> str:
 
 
 def model_name(model: str | None) -> str:
-    """``claude-opus-4-6-20260101`` as people say it: ``opus 4.6``."""
-    if not model:
-        return ""
-    parts = [part for part in model.removeprefix("claude-").split("-") if not part.isdigit()]
-    numbers = [p for p in model.split("-") if p.isdigit() and len(p) < 4]
-    return " ".join([*parts[:1], ".".join(numbers)]).strip() or model
+    """``maker-opus-4-6-20260101`` as people say it: ``opus 4.6``."""
+    parts = [p for p in (model or "").split("-") if not (p.isdigit() and len(p) > 5)]
+    if len(parts) > 2 and parts[1].isalpha() and any(part.isdigit() for part in parts[2:]):
+        parts = parts[1:]
+    words: list[str] = []
+    for part in parts:
+        if part.isdigit() and words and words[-1].replace(".", "").isdigit():
+            words[-1] += f".{part}"
+        else:
+            words.append(part)
+    return " ".join(words).strip() or model or ""
 
 
 def project_name(path: str | None) -> str:

@@ -14,8 +14,8 @@ import msgspec
 
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.web.axis import DAY, HOUR, Range, Tick, ticks
-from minutebook.web.pages import engagement_url, line, name_of, session_url
-from minutebook.web.signs import UNLABELLED, project_name
+from minutebook.web.pages import engagement_url, line, name_of, project_of, session_url
+from minutebook.web.signs import UNLABELLED
 
 MOST_BARS = 240
 """More than this in view, and the page shows density."""
@@ -51,8 +51,7 @@ class Work(msgspec.Struct, frozen=True):
             return self.method or UNLABELLED
         if by == "agent":
             return self.record.agent_name or "unnamed"
-        place = self.record.cwd or (self.engagement.project if self.engagement else "")
-        return project_name(place) or "no project"
+        return project_of(self.record, self.engagement) or "no project"
 
 
 class Bar(msgspec.Struct, frozen=True):

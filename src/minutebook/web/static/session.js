@@ -18,12 +18,15 @@ export async function session() {
   let settled = false; // no address of ours before the reader has moved
   let timer = 0;
   const links = $$(".rail a[data-first]");
+  for (const link of links) {
+    link.ranges = link.dataset.ranges.trim().split(" ").map((range) => range.split("-").map(Number));
+  }
   let railed = null;
   function mark() {
     const round = scroller.current();
     if (!round) return;
     const number = +round.dataset.round;
-    const link = links.find((a) => number >= +a.dataset.first && number <= +a.dataset.last);
+    const link = links.find((a) => a.ranges.some(([first, last]) => number >= first && number <= last));
     if (link !== railed) {
       railed?.removeAttribute("aria-current");
       link?.setAttribute("aria-current", "true");
@@ -331,7 +334,7 @@ export async function session() {
         copy(url.href, `Link to round ${round} copied`);
       } else if (button.dataset.copy === "resume") copy(button.dataset.text, "Command copied: paste it in a terminal");
       else {
-        const range = railed ? `${railed.dataset.first}-${railed.dataset.last}` : round;
+        const range = railed ? railed.dataset.ranges.trim().replaceAll(" ", ",") : round;
         const answer = await fetch(`${page.dataset.session}/markdown?rounds=${range}`);
         copy(await answer.text(), `Rounds ${range} copied as Markdown`);
       }
