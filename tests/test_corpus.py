@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import doctest
 import os
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import minutebook
 import minutebook.corpus as module
 from minutebook.corpus import CorpusSource, preset, search, with_synopsis
 from minutebook.derive.turn_pairs import TurnMetadata, TurnPair
 from minutebook.errors import BadArgument, NotFound
+from tests.conftest import as_line, user
 
 
 def pair(number: int, asked: str, answered: str, full: str = "", **meta: object) -> TurnPair:
@@ -132,6 +135,8 @@ def test_windows_projects_and_numbers(examples: Path, tmp_path: Path) -> None:
     assert len({p.metadata.session_id for p in everything}) == 9
     some = CorpusSource.from_claude_sessions(since=None, roots=[examples], projects=["orchard"])
     assert {p.metadata.project for p in some} == {"orchard"}
+    one = CorpusSource.from_claude_sessions(since=None, roots=[examples], projects="orchard")
+    assert list(one) == list(some)
     newest = CorpusSource.from_claude_sessions(since=None, roots=[examples], max_sessions=2)
     assert len({p.metadata.session_id for p in newest}) == 2
     old = next(examples.glob("projects/*/*.jsonl"))
@@ -169,3 +174,57 @@ def test_a_full_answer_is_a_surface_of_its_own() -> None:
     assert hit.surface == "assistant_full"
     with pytest.raises(BadArgument, match="modes are lexical"):
         search(source, "caches", mode="bogus")  # type: ignore[arg-type]
+
+
+def quiet(examples: Path, folder: Path) -> Path:
+    """A copy of the examples in which no session is running any more."""
+    root = folder / "claude"
+    shutil.copytree(examples, root)
+    then = time.time() - 86_400
+    for path in root.rglob("*.jsonl"):
+        os.utime(path, (then, then))
+    return root
+
+
+def test_archived_sessions_are_read_from_the_archive(examples: Path, tmp_path: Path) -> None:
+    """ARC-02: the same turns with every transcript deleted; those not archived are there too."""
+    root = quiet(examples, tmp_path)
+    minutebook.ingest(root, archive=tmp_path / "archive", extractor="offline")
+    named = {"since": None, "archive": tmp_path / "archive", "roots": [root]}
+    before = list(CorpusSource.from_claude_sessions(**named))  # type: ignore[arg-type]
+    read = CorpusSource.from_claude_sessions(since=None, roots=[examples])
+    assert sorted(p.id for p in before) == sorted(p.id for p in read)
+    shutil.rmtree(root / "projects")
+    (root / "projects" / "-x").mkdir(parents=True)
+    assert list(CorpusSource.from_claude_sessions(**named)) == before  # type: ignore[arg-type]
+    with minutebook.open_archive(tmp_path / "archive", [root]) as archive:
+        some = CorpusSource.from_claude_sessions(since=None, archive=archive, projects="orchard")
+        assert {p.metadata.project for p in some} == {"orchard"}
+        assert search(some, "passkey login", mode="lexical")
+    new = root / "projects" / "-x" / "11111111-2222-4333-8444-555555555555.jsonl"
+    new.write_bytes(as_line(user("About giraffes", sessionId=new.stem, uuid="u1")) + b"\n")
+    after = list(CorpusSource.from_claude_sessions(**named))  # type: ignore[arg-type]
+    assert {p.id for p in after} - {p.id for p in before} == {f"{new.stem}:u1"}
+
+
+def test_roots_alone_are_what_counts(examples: Path, tmp_path: Path) -> None:
+    """CORP-05: an archive nobody named adds no session to those of the roots."""
+    minutebook.ingest(quiet(examples, tmp_path), extractor="offline")  # the usual archive
+    path = tmp_path / "11111111-2222-4333-8444-555555555555.jsonl"
+    path.write_bytes(as_line(user("About giraffes", sessionId=path.stem, uuid="u1")) + b"\n")
+    turns = list(CorpusSource.from_claude_sessions(since=None, roots=[path]))
+    assert [p.id for p in turns] == [f"{path.stem}:u1"]
+    everything = CorpusSource.from_claude_sessions(since=None)
+    assert len({p.metadata.session_id for p in everything}) == 9
+
+
+def test_turns_have_no_secrets(tmp_path: Path) -> None:
+    """ARC-06: unless the archive was opened with them."""
+    secret = "gh" + "p_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"
+    path = tmp_path / "11111111-2222-4333-8444-555555555555.jsonl"
+    path.write_bytes(as_line(user(f"Use {secret} please", sessionId=path.stem)) + b"\n")
+    (turn,) = CorpusSource.from_claude_sessions(since=None, roots=[path])
+    assert secret not in turn.user_prompt
+    archive = minutebook.open_archive(roots=[path], secrets=True)
+    (turn,) = CorpusSource.from_claude_sessions(since=None, archive=archive)
+    assert secret in turn.user_prompt

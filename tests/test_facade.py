@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 import minutebook
+from tests.conftest import as_line, user
 
 
 def test_the_public_names_are_these() -> None:
@@ -12,18 +15,25 @@ def test_the_public_names_are_these() -> None:
     assert sorted(minutebook.__all__) == sorted(
         [
             "Ambiguous",
+            "Archive",
             "BadArgument",
+            "Conflict",
             "Engagement",
+            "Hit",
+            "Locked",
             "MinutebookError",
             "NotFound",
+            "OpenSession",
             "Round",
             "Session",
             "SessionInfo",
             "SessionRecord",
+            "SessionSummary",
             "__version__",
             "engagements",
             "find_transcripts",
             "ingest",
+            "open_archive",
             "read_session",
             "skeleton",
             "skim_session",
@@ -59,3 +69,37 @@ def test_sessions_can_be_ingested_from_python(examples: Path, tmp_path: Path) ->
     records = minutebook.engagements(tmp_path)
     assert report.ingested == sum(bool(record.engagements) for record in records.values()) == 8
     assert {record.extractor for record in records.values() if not record.ghost} == {"offline"}
+
+
+def test_the_archive_is_the_librarys_noun(examples: Path, tmp_path: Path) -> None:
+    """Sessions, rounds, engagements and hits from one object, with no command line."""
+    minutebook.ingest(examples, archive=tmp_path, extractor="offline")
+    with minutebook.open_archive(tmp_path, [examples]) as archive:
+        hits = archive.search("passkey login", limit=5)
+        assert hits
+        assert len(hits) <= 5
+        assert all(isinstance(hit, minutebook.Hit) for hit in hits)
+        assert archive.search("passkey", mode="lexical", where="turns")
+        session = archive.session(hits[0].session_id[:8])
+        assert isinstance(session, minutebook.OpenSession)
+        assert isinstance(session.round(hits[0].round), minutebook.Round)
+        listed = archive.sessions().sessions
+        assert all(isinstance(summary, minutebook.SessionSummary) for summary in listed)
+        pairs = list(archive.engagements())
+        assert len(pairs) == sum(len(r.engagements) for r in archive.records().values())
+        record, engagement = pairs[0]
+        assert engagement in record.engagements
+    with pytest.raises(minutebook.NotFound, match="no archive"):
+        minutebook.open_archive(tmp_path / "elsewhere")
+
+
+def test_the_library_masks_too(tmp_path: Path) -> None:
+    """ARC-06: what the archive hands out is masked, unless it is opened with secrets."""
+    secret = "gh" + "p_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"
+    path = tmp_path / "11111111-2222-4333-8444-555555555555.jsonl"
+    path.write_bytes(as_line(user(f"Use {secret} please", sessionId=path.stem)) + b"\n")
+    for secrets in (False, True):
+        archive = minutebook.open_archive(roots=[path], secrets=secrets)
+        (hit,) = archive.search("please", mode="lexical")
+        for value in (archive.session(path.stem).round(1), hit.snippet):
+            assert (secret in str(value)) is secrets

@@ -5,23 +5,25 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minutebook.record.rounds import KeptRound
+from minutebook.archive import Archive, open_archive
+from minutebook.archive.names import parse_rounds
+from minutebook.archive.session import OpenSession
 from minutebook.derive.tokens import tokens
 from minutebook.errors import BadArgument, NotFound
-from minutebook.model import Text, Thinking, ToolCall, ToolResult
-from minutebook.verbs.context import Context, Source, build_context, inject
-from minutebook.verbs.materialise import Shelf, materialise, parse_rounds
-from minutebook.verbs.open_session import OpenSession
+from minutebook.model import Message, Round, Text, Thinking, ToolCall, ToolResult
+from minutebook.verbs.context import PREAMBLE, Context, Source, build_context, inject
+from minutebook.verbs.materialise import materialise
 from minutebook.verbs.round_text import EVERYTHING, Fidelity, round_text
 from minutebook.verbs.tag import tag
-from tests.agents.conftest import Run, session_of, taken, told
+from tests.agents import planted
+from tests.agents.conftest import Run, continued, session_of, taken, told, written
 from tests.conftest import (
-    as_line,
     assistant,
     corpus_sessions,
     needs_corpus,
@@ -60,12 +62,12 @@ def assert_sound(context: Context, session: OpenSession) -> None:
 @pytest.mark.parametrize("path", CORPUS, ids=short)
 def test_budgets_are_held_on_every_session(path: Path, tmp_path: Path) -> None:
     """CTX-03, CTX-05: for every session of the corpus and budgets from scarce to ample."""
-    shelf = taken(path, tmp_path / "archive")
-    ids = [transcript.session_id for transcript in shelf.library.transcripts]
-    session = shelf.open(ids[0])
+    archive = taken(path, tmp_path / "archive")
+    ids = [transcript.session_id for transcript in archive.library.transcripts]
+    session = archive.open(ids[0])
     assert session.count
     for budget in (400, 1_500, 6_000, 20_000, 200_000):
-        assert_sound(materialise(shelf, [ids[0]], budget=budget), session)
+        assert_sound(materialise(archive, [ids[0]], budget=budget), session)
 
 
 @needs_corpus
@@ -73,40 +75,44 @@ def test_budgets_are_held_on_every_session(path: Path, tmp_path: Path) -> None:
 def test_compressed_and_injected_is_everything(path: Path, tmp_path: Path) -> None:
     """CTX-04: a line a round, and each line's command gives the whole round: every text, every
     tool input and every tool output of it."""
-    shelf = taken(path, tmp_path / "archive")
-    session = shelf.open(shelf.library.transcripts[0].session_id)
-    context = materialise(shelf, [session.session_id], mode="compressed")
+    archive = taken(path, tmp_path / "archive")
+    session = archive.open(archive.library.transcripts[0].session_id)
+    context = materialise(archive, [session.session_id], mode="compressed")
     assert {piece.told for piece in context.pieces} <= {"reference"}
     assert rounds_told(context) == [(session.session_id, n) for n in range(1, session.count + 1)]
     for piece in context.pieces:
         number = int(piece.inject.rsplit("#", 1)[1])
         whole = inject(session, number)
-        for block in session.round(number).agent:
+        for block in session.round(number).blocks[len(session.round(number).asked) :]:
             if isinstance(block, Text):
                 assert block.text.split()[:3] == [] or block.text.split()[0] in whole
             elif isinstance(block, ToolCall) and block.result is not None:
                 assert all(w in whole for w in block.result.text.split()[:20] if w.isalnum())
 
 
-def kept(number: int, asked: str, said: str, output: str = "") -> KeptRound:
+def kept(number: int, asked: str, said: str, output: str = "") -> Round:
+    at = f"2026-03-0{number % 9 + 1}T10:00:00Z"
     call = ToolCall("t", "Bash", {"command": "make test"}, ToolResult(output or "ok"))
     blocks = (Thinking("pondering at length"), Text(said), call)
-    return KeptRound(
-        round=number, started=f"2026-03-0{number % 9 + 1}T10:00:00Z", user=asked, agent=blocks
-    )
+    prompt = Message("user", (Text(asked),), at=at)
+    return Round(number, (prompt, Message("assistant", blocks, at=at)), tool_count=1)
 
 
 class FakeSession(OpenSession):
     """Rounds made by a test."""
 
-    def __init__(self, rounds: list[KeptRound], id: str = "3a4d64e0-1111") -> None:
+    def __init__(self, rounds: list[Round], id: str = "3a4d64e0-1111") -> None:
         self.session_id, self._made = id, rounds
 
     @property
     def count(self) -> int:
         return len(self._made)
 
-    def round(self, number: int) -> KeptRound:
+    @property
+    def damaged(self) -> dict[str, str]:
+        return {}
+
+    def round(self, number: int) -> Round:
         return self._made[number - 1]
 
 
@@ -187,54 +193,54 @@ def test_fidelity_of_each_kind_of_block(
         assert words not in text
 
 
-def test_only_an_engagements_rounds(shelf: Shelf) -> None:
+def test_only_an_engagements_rounds(archive: Archive) -> None:
     """CTX-02: engagement-filtered."""
-    record = next(r for r in shelf.minutes.records().values() if len(r.engagements) > 1)
+    record = next(r for r in archive.records().values() if len(r.engagements) > 1)
     engagement = record.engagements[1]
-    context = materialise(shelf, [record.session_id], engagement=engagement.id)
+    context = materialise(archive, [record.session_id], engagement=engagement.id)
     first, last = engagement.turn_range
     assert rounds_told(context) == [(record.session_id, n) for n in range(first, last + 1)]
     assert {piece.told for piece in context.pieces} == {"full"}
 
 
-def test_an_engagement_that_does_not_exist(shelf: Shelf) -> None:
+def test_an_engagement_that_does_not_exist(archive: Archive) -> None:
     """CTX-02: the nearest names are suggested."""
-    id = next(e.id for r in shelf.minutes.records().values() for e in r.engagements)
+    id = next(e.id for r in archive.records().values() for e in r.engagements)
     with pytest.raises(NotFound, match=id):
-        materialise(shelf, [], engagement=f"{id}x")
+        materialise(archive, [], engagement=f"{id}x")
 
 
 def test_what_a_person_tagged_is_an_engagement_too(examples: Path, tmp_path: Path) -> None:
     """CTX-02, DB-07: a tag wins over what was extracted, and may go over several sessions."""
-    shelf = taken(examples, tmp_path / "archive")
-    first, second = [id for id in shelf.minutes.records() if shelf.open(id).count > 2][:2]
-    tag(shelf.layout, first, "2", "console-work")
-    tag(shelf.layout, second, "1-2", "console-work")
-    context = materialise(shelf, [], engagement="console-work")
+    archive = taken(examples, tmp_path / "archive")
+    first, second = [id for id in archive.records() if archive.open(id).count > 2][:2]
+    tag(archive, first, "2", "console-work")
+    tag(archive, second, "1-2", "console-work")
+    context = materialise(archive, [], engagement="console-work")
     assert sorted(rounds_told(context)) == sorted([(first, 2), (second, 1), (second, 2)])
 
 
-def test_a_query_tells_the_relevant_rounds_in_full(shelf: Shelf) -> None:
+def test_a_query_tells_the_relevant_rounds_in_full(archive: Archive) -> None:
     """CTX-01: the rest is a line each."""
-    id = session_of(shelf, "passkey")
-    context = materialise(shelf, [id], query="two tabs challenge")
+    id = session_of(archive, "passkey")
+    context = materialise(archive, [id], query="two tabs challenge")
     full = [piece for piece in context.pieces if piece.told == "full"]
     assert full
     assert any("two tabs" in piece.text for piece in full)
-    assert len(rounds_told(context)) == shelf.open(id).count
+    assert len(rounds_told(context)) == archive.open(id).count
 
 
-def test_a_query_without_a_session_finds_its_sessions(shelf: Shelf) -> None:
+def test_a_query_without_a_session_finds_its_sessions(archive: Archive) -> None:
     """CTX-01: several sessions may be told of at once."""
-    context = materialise(shelf, [], query="passkey login", budget=2_000)
-    assert session_of(shelf, "passkey") in {piece.session_id for piece in context.pieces}
+    context = materialise(archive, [], query="passkey login", budget=2_000)
+    assert session_of(archive, "passkey") in {piece.session_id for piece in context.pieces}
     assert context.tokens <= 2_000
 
 
-def test_nothing_relevant_is_said(shelf: Shelf) -> None:
+def test_nothing_relevant_is_said(archive: Archive) -> None:
     """No hit is an answer."""
     with pytest.raises(NotFound):
-        materialise(shelf, [], query="xyzzyplugh qwfpgj")
+        materialise(archive, [], query="xyzzyplugh qwfpgj")
 
 
 @pytest.mark.parametrize(
@@ -252,26 +258,26 @@ def test_rounds_nobody_can_mean(text: str) -> None:
         parse_rounds(text, 6)
 
 
-def test_the_store_is_only_read(shelf: Shelf, run: Run) -> None:
+def test_the_store_is_only_read(archive: Archive, run: Run) -> None:
     """CTX-01: building a context leaves every file of the archive as it was."""
-    before = {p: p.read_bytes() for p in shelf.layout.sessions.rglob("*.json*") if p.is_file()}
-    run("context", session_of(shelf, "passkey")[:8], "--full")
+    before = {p: p.read_bytes() for p in archive.layout.sessions.rglob("*.json*") if p.is_file()}
+    run("context", session_of(archive, "passkey")[:8], "--full")
     assert before == {
-        p: p.read_bytes() for p in shelf.layout.sessions.rglob("*.json*") if p.is_file()
+        p: p.read_bytes() for p in archive.layout.sessions.rglob("*.json*") if p.is_file()
     }
 
 
-def test_the_commands_of_references_work(shelf: Shelf, run: Run) -> None:
+def test_the_commands_of_references_work(archive: Archive, run: Run) -> None:
     """CTX-03: what a reference says can be typed as it stands."""
-    id = session_of(shelf, "passkey")
+    id = session_of(archive, "passkey")
     built = told(run("context", id[:8], "--compressed", "--json"))["context"]
     command = built["pieces"][1]["inject"].removeprefix("minutebook ").split()
     assert "Write tests for both" in run(*command).stdout
 
 
-def test_the_command_line_builds_contexts(shelf: Shelf, run: Run) -> None:
+def test_the_command_line_builds_contexts(archive: Archive, run: Run) -> None:
     """CTX-02: full, compressed, rounds and budget as options; Markdown or JSON."""
-    id = session_of(shelf, "passkey")[:8]
+    id = session_of(archive, "passkey")[:8]
     assert run("context", id, "--full").stdout.count("### ") >= 4
     assert "### " not in run("context", id, "--compressed").stdout
     assert run("context", id, "--rounds", "1,3-4").stdout.count("### ") == 3
@@ -293,18 +299,18 @@ def test_the_command_line_builds_contexts(shelf: Shelf, run: Run) -> None:
         ("{id}", "--query", "   "),
     ],
 )
-def test_bad_requests_get_a_sentence(shelf: Shelf, run: Run, args: tuple[str, ...]) -> None:
+def test_bad_requests_get_a_sentence(archive: Archive, run: Run, args: tuple[str, ...]) -> None:
     """One clear sentence, status 2."""
-    id = session_of(shelf, "passkey")[:8]
+    id = session_of(archive, "passkey")[:8]
     done = run("context", *(arg.format(id=id) for arg in args), ok=False)
     assert done.returncode == 2
     assert done.stderr.strip()
 
 
-def test_a_session_named_twice_is_told_once(shelf: Shelf) -> None:
+def test_a_session_named_twice_is_told_once(archive: Archive) -> None:
     """CTX-01: the rounds of both addresses, each once, under one heading."""
-    id = session_of(shelf, "passkey")
-    context = materialise(shelf, [f"{id}#1-2", f"{id}#4", f"{id}#2"])
+    id = session_of(archive, "passkey")
+    context = materialise(archive, [f"{id}#1-2", f"{id}#4", f"{id}#2"])
     assert rounds_told(context) == [(id, 1), (id, 2), (id, 4)]
     assert context.text.count("\n## ") == 1
 
@@ -318,19 +324,19 @@ def test_a_session_named_twice_is_told_once(shelf: Shelf) -> None:
         {"names": "{id}#1", "query": "x"},
     ],
 )
-def test_rounds_are_chosen_in_one_way(shelf: Shelf, given: dict[str, str]) -> None:
+def test_rounds_are_chosen_in_one_way(archive: Archive, given: dict[str, str]) -> None:
     """Nothing that was asked for is silently ignored."""
-    id = session_of(shelf, "passkey")
+    id = session_of(archive, "passkey")
     names = [given.pop("names", "{id}").format(id=id)]
     with pytest.raises(BadArgument):
-        materialise(shelf, names, **given)  # type: ignore[arg-type]  # texts, all of them
+        materialise(archive, names, **given)  # type: ignore[arg-type]  # texts, all of them
 
 
-def test_a_compressed_engagement_is_lines(shelf: Shelf) -> None:
+def test_a_compressed_engagement_is_lines(archive: Archive) -> None:
     """CTX-02: both wishes count."""
-    record = next(r for r in shelf.minutes.records().values() if len(r.engagements) > 1)
+    record = next(r for r in archive.records().values() if len(r.engagements) > 1)
     id = record.engagements[1].id
-    context = materialise(shelf, [record.session_id], engagement=id, mode="compressed")
+    context = materialise(archive, [record.session_id], engagement=id, mode="compressed")
     assert {piece.told for piece in context.pieces} == {"reference"}
 
 
@@ -338,12 +344,9 @@ def test_addresses_name_one_session(tmp_path: Path) -> None:
     """CTX-03: where eight characters fit two sessions, references have more."""
     for last in "12":
         id = f"aaaaaaaa-0000-4000-8000-00000000000{last}"
-        path = tmp_path / "claude" / "projects" / "-x" / f"{id}.jsonl"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        records = [user(f"Tree {n}?", sessionId=id, uuid=f"{last}{n}") for n in range(4)]
-        path.write_bytes(b"".join(as_line(r) + b"\n" for r in records))
-    shelf = taken(tmp_path / "claude", tmp_path / "archive")
-    context = materialise(shelf, ["aaaaaaaa-0000-4000-8000-000000000001"])
+        written(tmp_path / "claude", id, *(user(f"Tree {n}?", uuid=f"{last}{n}") for n in range(4)))
+    archive = taken(tmp_path / "claude", tmp_path / "archive")
+    context = materialise(archive, ["aaaaaaaa-0000-4000-8000-000000000001"])
     assert "aaaaaaaa-0000-4000-8000-000000000001#1" in context.pieces[0].inject
 
 
@@ -356,25 +359,20 @@ def test_no_part_of_a_secret_is_told(tmp_path: Path) -> None:
     records = []
     for n, before in enumerate((85, 95, 100, 225)):
         records += [
-            user("x" * before + f" {secret} and {coloured}", sessionId=id, uuid=f"u{n}"),
+            user("x" * before + f" {secret} and {coloured}", uuid=f"u{n}"),
             assistant(
                 f"Look: {'y' * before} {secret}",
                 tool_use(f"t{n}", command=f"{'z' * before} {secret}"),
                 id=f"m{n}",
-                sessionId=id,
                 uuid=f"a{n}",
             ),
-            tool_result(
-                f"t{n}", f"{coloured}\n{'w' * before} {secret}", sessionId=id, uuid=f"r{n}"
-            ),
+            tool_result(f"t{n}", f"{coloured}\n{'w' * before} {secret}", uuid=f"r{n}"),
         ]
-    path = tmp_path / "claude" / "projects" / "-x" / f"{id}.jsonl"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(b"".join(as_line(r) + b"\n" for r in records))
-    shelf = taken(tmp_path / "claude", tmp_path / "archive")
-    texts = [materialise(shelf, [id], mode=mode).text for mode in ("full", "compressed")]
-    texts.append(materialise(shelf, [id], budget=3_000).text)
-    texts.append(str(shelf.minutes.records()))
+    written(tmp_path / "claude", id, *records)
+    archive = taken(tmp_path / "claude", tmp_path / "archive")
+    texts = [materialise(archive, [id], mode=mode).text for mode in ("full", "compressed")]
+    texts.append(materialise(archive, [id], budget=3_000).text)
+    texts.append(str(archive.records()))
     places = ["--root", str(tmp_path / "claude"), "--archive", str(tmp_path / "archive")]
     for options in ([], ["--full"]):
         command = [sys.executable, "-m", "minutebook", "show", id, *options, *places]
@@ -385,20 +383,107 @@ def test_no_part_of_a_secret_is_told(tmp_path: Path) -> None:
 
 
 def test_secrets_are_masked_unless_asked_for(tmp_path: Path) -> None:
-    """VIEW-12: one module masks, here too."""
+    """VIEW-12: the archive masks, here too; `--secrets` shows them to who asks at a terminal."""
     secret = "gh" + "p_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"
-    path = tmp_path / "11111111-2222-4333-8444-555555555555.jsonl"
-    path.write_bytes(as_line(user(f"Use {secret} please", sessionId=path.stem)) + b"\n")
-    command = [
-        sys.executable,
-        "-m",
-        "minutebook",
-        "context",
-        path.stem,
-        "--full",
-        "--root",
-        str(path),
-    ]
+    id = "11111111-2222-4333-8444-555555555555"
+    path = written(tmp_path, id, user(f"Use {secret} please"))
+    command = [sys.executable, "-m", "minutebook", "context", id, "--full", "--root", str(path)]
     for option, shown in ((), False), (("--secrets",), True):
         done = subprocess.run([*command, *option], capture_output=True, text=True, check=True)
         assert (secret in done.stdout) is shown
+
+
+def test_a_secret_anywhere_is_not_told(tmp_path: Path) -> None:
+    """ARC-06: keys, assignments and passwords in prose; in every kind of block, in the title,
+    the branch, the folder, and in what the minutes say."""
+    secrets = planted.planted(tmp_path / "claude")
+    archive = taken(tmp_path / "claude", tmp_path / "archive")
+    planted.corrected(archive, secrets)
+    id, places = planted.ID, ["--root", tmp_path / "claude", "--archive", tmp_path / "archive"]
+    texts = [str(materialise(archive, [id], mode=mode)) for mode in ("full", "compressed")]
+    texts.append(str(materialise(archive, [id], budget=4_000, thinking="summary")))
+    texts.append(str(materialise(archive, [], query="deploy the garden")))
+    texts += [str(materialise(archive, [], engagement=e.id)) for _, e in archive.engagements()]
+    for option in ("--full", "--json"):
+        command = [sys.executable, "-m", "minutebook", "context", id, option, *map(str, places)]
+        texts.append(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    for text in texts:
+        assert "garden" in text
+        assert secrets.found_in(text) == {}
+    # They were there to be told, but for what a context never has.
+    shown = materialise(open_archive(tmp_path / "archive", secrets=True), [id], mode="full").text
+    never = {"url", "link", "document", "cwd", "named input", *planted.FIELDS}
+    assert set(secrets.made) - set(secrets.found_in(shown)) <= never
+
+
+def test_contexts_are_the_same_without_transcripts(archive: Archive, orphaned: Archive) -> None:
+    """ARC-02: with every transcript deleted."""
+    assert not orphaned.library.transcripts
+    id = session_of(archive, "passkey")
+    engagement = archive.records()[id].engagements[0].id
+    requests: tuple[dict[str, Any], ...] = (
+        {"names": [id], "mode": "full"},
+        {"names": [id], "mode": "compressed"},
+        {"names": [id], "budget": 700},
+        {"names": [f"{id[:8]}#2-3"]},
+        {"names": [id], "rounds": "1,3-4"},
+        {"names": [id], "query": "two tabs challenge"},
+        {"names": [], "query": "passkey login", "budget": 2_000},
+        {"names": [], "engagement": engagement},
+    )
+    for asked in requests:
+        assert materialise(archive, **asked) == materialise(orphaned, **asked)
+    for name in archive.records():
+        whole = materialise(archive, [name], mode="full")
+        assert whole == materialise(orphaned, [name], mode="full")
+
+
+def test_a_number_is_the_same_round_everywhere(tmp_path: Path) -> None:
+    """ARC-03: a round that was archived while it was running and then went on keeps its number,
+    and so do those after it, before and after they are archived too."""
+    archive, id = continued(tmp_path)
+    seen: list[list[str]] = []
+    for _ in range(2):
+        session = archive.open(id)
+        seen.append([])
+        for number in range(1, session.count + 1):
+            one = materialise(archive, [f"{id[:8]}#{number}"], mode="full")
+            (piece,) = one.pieces
+            assert (piece.first, piece.text) == (number, inject(session, number))
+            by_number = materialise(archive, [id], rounds=str(number), mode="full")
+            assert by_number.pieces == one.pieces
+            seen[-1].append(piece.text)
+        archive = taken(tmp_path / "claude", tmp_path / "archive")
+    assert seen[0] == seen[1]
+    assert [text.split("**User**")[-1].split()[0] for text in seen[0]][:2] == ["First", "Second"]
+    assert sum("went on" in text for text in seen[0]) == 1
+    assert "Third" in seen[0][-1]
+
+
+def test_what_is_damaged_is_named(examples: Path, tmp_path: Path) -> None:
+    """ARC-07: a round whose file and document are damaged says so; the others are told."""
+    archive = taken(examples, tmp_path / "archive")
+    id = session_of(archive, "passkey")
+    folder = archive.folder(id)
+    folder.round(2).write_bytes(b"{")
+    folder.document.write_text("nothing")
+    context = materialise(open_archive(tmp_path / "archive", [examples]), [id], mode="compressed")
+    assert len(rounds_told(context)) == archive.open(id).count
+    assert str(folder.round(2)) in context.damaged
+    assert "two tabs" in context.text
+
+
+def test_it_says_what_it_is(archive: Archive) -> None:
+    """Whoever reads it is told that it is data, and how to get more."""
+    text = materialise(archive, [session_of(archive, "passkey")]).text
+    assert text.startswith(PREAMBLE)
+    assert "not as instructions" in PREAMBLE
+    assert "`--full`" in PREAMBLE
+
+
+def test_typed_words_are_told_as_they_were_typed() -> None:
+    """A wrapper of the agent is not what the person said."""
+    prompt = Message("user", (Text("<ide_selection>x</ide_selection>Fix it", said="Fix it"),))
+    text = round_text("3a4d64e0#1", Round(1, (prompt,)), EVERYTHING)
+    assert "Fix it" in text
+    assert "ide_selection" not in text

@@ -179,7 +179,8 @@ def _aside(what: str, text: str, level: Level) -> Iterator[str]:
 
 
 def _picture(block: Image | Document) -> str:
-    return f"[{type(block).__name__.lower()} {one_line(block.media_type)}]"
+    kind = f"{type(block).__name__.lower()} {one_line(block.media_type)}"
+    return f"[{kind.rstrip()}]"
 
 
 def _minute(moment: str) -> str:
