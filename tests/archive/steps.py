@@ -11,7 +11,7 @@ from minutebook.archive import Archive
 from minutebook.model import Round, Subagent
 from minutebook.record.documents import read_head
 from minutebook.record.header import Header
-from minutebook.record.layout import Layout, SessionFolder
+from minutebook.record.layout import Layout, SessionFolder, file_name
 from minutebook.record.recover import DocumentRounds
 from minutebook.sources.base import Transcript
 from minutebook.verbs import check as check_verb
@@ -81,11 +81,16 @@ def status(layout: Layout, *places: Path) -> status_verb.Status:
 
 
 def check(layout: Layout, document: Path, places: Iterable[Path] = ()) -> check_verb.SessionCheck:
-    return check_verb.check(archive_at(layout, *places), read_head(document)[0].session_id)
+    return check_verb.check(archive_at(layout, *places), _id(layout, document))
 
 
 def export_claude(layout: Layout, document: Path, **options: Any) -> export_verb.Exported:
-    session_id = read_head(document)[0].session_id
-    return export_verb.export_claude(archive_at(layout), session_id, **options)
+    return export_verb.export_claude(archive_at(layout), _id(layout, document), **options)
+
+
+def _id(layout: Layout, document: Path) -> str:
+    """The session a document is of, whatever it says itself."""
+    known = archive_at(layout).ledger().sessions
+    return next(id for id in known if file_name(id) == document.stem)
 
 

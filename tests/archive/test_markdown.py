@@ -30,7 +30,7 @@ def write_body(rounds: list[Round]) -> str:
 
 def kept(rounds: list[Round]) -> list[Round]:
     """Rounds as they are kept: pictures are files."""
-    return [without_pictures(round) for round in rounds]
+    return [without_pictures(round, MediaStore()) for round in rounds]
 
 
 @settings(max_examples=600, deadline=None)

@@ -22,7 +22,7 @@ from minutebook.record.store import writing
 from minutebook.errors import BadArgument, Locked, NotFound
 from minutebook.examples import example_scripts
 from minutebook.sources.library import Library
-from tests.archive.steps import documents, inscribe, read_inscription, rebuild, register, status, tag
+from tests.archive.steps import check, documents, inscribe, read_inscription, rebuild, register, status, tag
 from tests.archive.conftest import Write, age, dump, snapshot, times
 from tests.conftest import (
     CORPUS,
@@ -264,7 +264,7 @@ def test_an_edited_summary_survives(layout: Layout, write: Write, tmp_path: Path
 def test_an_edited_message_is_never_overwritten(
     layout: Layout, write: Write, tmp_path: Path
 ) -> None:
-    """A message body changed by hand stays; what is new still goes behind it."""
+    """A message body changed by hand stays; what is new still goes behind it, and check says so."""
     write(put(tmp_path / "p", *turn(1)))
     document = layout.document("claude", SID)
     document.write_text(document.read_text().replace("reply 1", "reply one, corrected"))
@@ -272,7 +272,8 @@ def test_an_edited_message_is_never_overwritten(
     text = document.read_text()
     assert "reply one, corrected" in text
     assert "reply 2" in text
-    assert report.sessions[0].changed == 1
+    assert report.sessions[0].outcome == "grown"
+    assert "differs from the document" in check(layout, document).problems[0]
 
 
 def test_another_sessions_file_is_not_touched(layout: Layout, write: Write, tmp_path: Path) -> None:
@@ -436,6 +437,7 @@ def test_tags_change_the_index_only(layout: Layout, write: Write, examples: Path
         f"{folder}/index.md",
         "sessions/sessions.db",
         "sessions/tags.jsonl",
+        "sessions/engagements-index.md",
     }
     assert dump(layout.database).count("'search-drift'") == 2
     index = (layout.root / folder / "index.md").read_text()

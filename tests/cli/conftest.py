@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,8 +25,8 @@ Run = Callable[..., Ran]
 
 
 @pytest.fixture
-def run(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """The command line in this process."""
+def run(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
+    """The command line in this process, which gets its umask back."""
 
     def call(*args: object, columns: int = 100) -> Ran:
         monkeypatch.setenv("COLUMNS", str(columns))
@@ -35,7 +35,9 @@ def run(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> R
         captured = capfd.readouterr()
         return Ran(int(exit.value.code or 0), captured.out, captured.err)
 
-    return call
+    before = os.umask(0o022)
+    yield call
+    os.umask(before)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from tests.archive.conftest import age, snapshot
 from tests.archive.test_operations import SID, put, turn
 from tests.cli.conftest import Run
 from tests.cli.test_verbs import golden
+from tests.conftest import user
 
 
 @pytest.fixture
@@ -106,19 +107,25 @@ def test_a_discrepancy_is_status_one(run: Run, archive: Path) -> None:
         (["inscribe"], "Name sessions, or say --all."),
         (["inscribe", "Reed", "--all"], "Name sessions, or say --all."),
         (["inscribe", "nobody"], "No session is called 'nobody'"),
-        (["append", "Reed"], "is not inscribed yet"),
+        (["append", "Reed"], "is not in the archive yet"),
+        (["append", "nobody"], "No session is called 'nobody'"),
         (["check"], "Name sessions, or say --all."),
         (["check", "--all"], "Nothing is inscribed yet"),
-        (["check", "nobody"], "No inscribed session is called 'nobody'"),
-        (["export-claude", "nobody"], "No inscribed session is called"),
-        (["tag", "nobody", "1", "x"], "No inscribed session is called"),
+        (["check", "nobody"], "No session is called 'nobody'"),
+        (["check", "Reed"], "is not in the archive yet"),
+        (["export-claude", "nobody"], "No session is called 'nobody'"),
+        (["export-claude", "Reed"], "is not in the archive yet"),
+        (["tag", "nobody", "1", "x"], "No session is called 'nobody'"),
+        (["tag", "Reed", "1", "x"], "is not in the archive yet"),
         (["rebuild"], "There is no archive at"),
         (["inscribe", "--all", "--archive", "/dev/null/x"], "/dev/null"),
     ],
 )
-@pytest.mark.usefixtures("archive")
-def test_bad_input_gets_one_sentence(run: Run, args: list[str], sentence: str) -> None:
+def test_bad_input_gets_one_sentence(
+    run: Run, archive: Path, args: list[str], sentence: str
+) -> None:
     """What is wrong and what to do, exit status 2."""
+    archive.mkdir()
     ran = run(*args)
     assert (ran.status, ran.out) == (2, "")
     assert sentence in ran.err
@@ -146,3 +153,30 @@ def test_one_failure_does_not_stop_the_rest(run: Run, archive: Path, tmp_path: P
     assert ran.status == 2
     assert "2 sessions: 1 new, 1 failed." in ran.out
     assert (folder / f"{SID}.md").read_text() == "mine"
+
+
+def test_a_transcript_can_be_checked_before_it_is_inscribed(
+    run: Run, archive: Path, tmp_path: Path
+) -> None:
+    """OPS-14: through an archive of its own, which leaves nothing behind."""
+    archive.mkdir()
+    path = put(tmp_path / "p", *turn(1), *turn(2))
+    ran = run("check", path)
+    assert ran.status == 0
+    assert "1 session checked: nothing that matters is lost." in ran.out
+    assert list(archive.iterdir()) == []
+
+
+def test_an_export_gives_the_record_back_unmasked(run: Run, archive: Path, tmp_path: Path) -> None:
+    """ARC-06: what is shown is masked; what is exported is the record, and the help says so."""
+    key = "sk-ant-api03-" + "Ab1" * 28
+    path = put(tmp_path / "p", user(f"the key is {key}"), *turn(2))
+    places = ["--root", str(path), "--archive", str(archive)]
+    run("inscribe", "--all", "--ended", *places)
+    for args in (["show", SID], ["show", SID, "--json"], ["show", SID, "--full"]):
+        shown = run(*args, *places)
+        assert shown.status == 0 and key not in shown.out
+        assert key in run(*args, *places, "--secrets").out
+    run("export-claude", SID, "--out", tmp_path / "out.jsonl", "--archive", archive)
+    assert key in (tmp_path / "out.jsonl").read_text()
+    assert "secrets are not masked" in " ".join(run("export-claude", "--help").out.split())

@@ -102,9 +102,9 @@ def test_correct_on_the_command_line(run: Run, places: list[str], tmp_path: Path
     )
     assert record["engagements"][0]["method"] == "debug" and record["corrected"]
     for args, words in (
-        (["nobody", "1", "method=debug"], "No ingested session fits 'nobody'"),
+        (["nobody", "1", "method=debug"], "No session is called 'nobody'"),
         (["Reed", "wrong", "method=debug"], "has no engagement 'wrong'"),
-        (["Reed", "1", "method=magic"], "one of review, write"),
+        (["Reed", "1", "method=magic"], "choose one of review, write"),
         (["Reed", "1", "colour=red"], "the fields are topic"),
         (["Reed", "1", "topic="], "cannot be empty"),
         (["Reed", "1", "turn_range=2-99"], "rounds 1 to 3"),

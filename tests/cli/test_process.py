@@ -94,11 +94,11 @@ def test_ctrl_c_ends_with_a_word() -> None:
 
 _SLOW = """
 import sys, time
-import minutebook.cli.sessions as verb
+from minutebook.archive import Archive
 def slow(*args, **kwargs):
     print("ready", flush=True)
     time.sleep(30)
-verb.list_sessions = slow
+Archive.sessions = slow
 from minutebook.cli.main import main
 main(["sessions"])
 """
@@ -107,9 +107,9 @@ main(["sessions"])
 def test_a_bug_shows_a_traceback_only_with_debug() -> None:
     """A bug is one sentence and status 1; ``--debug`` has the details."""
     code = (
-        "import minutebook.cli.sessions as verb\n"
+        "from minutebook.archive import Archive\n"
         "def broken(*args, **kwargs): raise RuntimeError('boom')\n"
-        "verb.list_sessions = broken\n"
+        "Archive.sessions = broken\n"
         "from minutebook.cli.main import main\n"
         "import sys; main(sys.argv[1:])\n"
     )
@@ -139,7 +139,7 @@ def test_help_imports_no_verb() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(json.loads(done.stderr))
-    heavy = {"msgspec", "multiprocessing", "concurrent.futures", "minutebook.compose"}
+    heavy = {"msgspec", "multiprocessing", "concurrent.futures", "minutebook.archive"}
     assert loaded & heavy == set()
 
 
@@ -174,6 +174,16 @@ def test_the_readme_is_true(
         ran = run(*shlex.split(command)[1:])
         assert ran.status == 0, (command, ran.err)
         assert ran.out, command
+
+
+def test_the_readmes_python_is_true(examples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it shows of the library runs, and finds something."""
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(examples))
+    text = (PROJECT / "README.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    found: dict[str, object] = {}
+    exec(code, found)  # the README's own words
+    assert found["decisions"] and found["rounds"]
 
 
 def test_the_readme_is_short_and_names_both_commands() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import signal
 import subprocess
 import threading
@@ -15,12 +16,13 @@ from pathlib import Path
 
 import pytest
 
-from minutebook.record.layout import Layout
-from minutebook.sources.library import Library
-from minutebook.verbs.open_session import OpenSession, open_session
+from minutebook.archive import Archive
+from minutebook.archive import session as session_module
+from minutebook.archive.masking import mark
+from minutebook.verbs.inscribe import inscribe
 from minutebook.web.prose import code, plain, prose
 from tests.conftest import assistant, tool_result, tool_use, user
-from tests.web.conftest import Serve, Written, engagement, minutes_of, shown_minutes
+from tests.web.conftest import Serve, Served, Written, engagement, minutes_of, shown_minutes
 
 SECRET = "gh" + "p_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"
 KEY = "sk-" + "ant-api03-" + "Zx9Yw8Vu7Ts6Rq5Po4Nm3Lk2Ji1Hg0Fe9Dc8Ba7"
@@ -122,7 +124,8 @@ def test_a_secret_of_many_lines_can_be_revealed(serve: Serve, written: Written) 
 
 def test_a_secret_in_an_attribute_breaks_no_markup() -> None:
     """VIEW-12: a button stands in text only."""
-    html = str(prose(f"[x](https://h.example/{SECRET}) [y](https://h.example '{SECRET}')"))
+    text = mark(f"[x](https://h.example/{SECRET}) [y](https://h.example '{SECRET}')")
+    html = str(prose(text))
     assert "<a rel=" in html or "<a " in html
     assert '="<button' not in html
     assert "%F4%80" not in html
@@ -131,7 +134,7 @@ def test_a_secret_in_an_attribute_breaks_no_markup() -> None:
 @pytest.mark.parametrize("place", range(1_380, 1_520, 7))
 def test_a_cut_leaves_no_part_of_a_secret(place: int) -> None:
     """VIEW-12: previews are masked before they are cut."""
-    text = str(plain("x" * place + " " + SECRET, 1_500))
+    text = str(plain(mark("x" * place + " " + SECRET), 1_500))
     assert SECRET[4:12] not in text
 
 
@@ -175,18 +178,81 @@ def test_the_token_leaves_the_address_and_nothing_else(serve: Serve, examples: P
 
 def test_stopping_in_the_middle_of_an_ingest_is_quiet(serve: Serve, written: Written) -> None:
     """Ctrl-C while minutes are taken: no traceback, no process left behind."""
-    for _ in range(60):
-        written.session(*(user(f"Say {n} things about trees. " * 200) for n in range(40)))
+    many_sessions(written)
     served = serve(written.root, settle=False)
-    time.sleep(0.4)
+    workers = workers_of(served)
     served.process.send_signal(signal.SIGINT)
     served.process.wait(15)
     assert "Traceback" not in served.log.read_text()
     assert "Exception ignored" not in served.log.read_text()
-    found = subprocess.run(
-        ["pgrep", "-f", str(served.archive)], capture_output=True, text=True, check=False
-    )
-    assert found.stdout.strip() == ""
+    assert alive(workers) == []
+
+
+def workers_of(served: Served) -> list[int]:
+    """The processes a viewer started to take the minutes; there is one soon."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        found = subprocess.run(
+            ["pgrep", "-P", str(served.process.pid), "-f", "spawn_main"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if found.stdout.split():
+            return [int(pid) for pid in found.stdout.split()]
+        time.sleep(0.02)
+    raise AssertionError(f"no worker was started: {served.log.read_text()}")
+
+
+def alive(processes: list[int], seconds: float = 10) -> list[int]:
+    """Those that are still there after a while."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        left = [pid for pid in processes if not _is_over(pid)]
+        if not left:
+            return []
+        time.sleep(0.1)
+    return left
+
+
+def _is_over(pid: int) -> bool:
+    try:
+        return ") Z " in Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return True
+
+
+def many_sessions(written: Written) -> None:
+    for _ in range(60):
+        written.session(*(user(f"Say {n} things about trees. " * 200) for n in range(40)))
+
+
+def test_a_worker_dies_with_its_server(serve: Serve, written: Written) -> None:
+    """A viewer that is killed leaves no process behind, whatever that was doing."""
+    many_sessions(written)
+    served = serve(written.root, settle=False)
+    workers = workers_of(served)
+    served.process.kill()
+    served.process.wait(10)
+    assert alive(workers) == []
+
+
+def test_a_killed_worker_is_reported_and_can_be_started_again(
+    serve: Serve, written: Written
+) -> None:
+    """VIEW-11: the viewer goes on, says what happened, and the next ingest finishes the job."""
+    many_sessions(written)
+    served = serve(written.root, settle=False)
+    (worker,) = workers_of(served)
+    os.kill(worker, signal.SIGKILL)
+    deadline = time.monotonic() + 20
+    while served.json("/api/v1/status")["progress"] is not None:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    status, _, body = served.get("/api/v1/ingest", {"Origin": served.url}, "POST")
+    assert (status, json.loads(body)["started"]) == (202, True)
+    served.settle(120)
+    assert served.json("/api/v1/stats")["stats"]["sessions"] == 60
 
 
 @pytest.mark.parametrize("path", ["/api/v1/nope", "/api/v2/stats"])
@@ -214,26 +280,20 @@ def test_numbers_of_any_length_are_answered(serve: Serve, written: Written, path
 
 def test_one_session_can_be_read_by_many_threads(written: Written, tmp_path: Path) -> None:
     """VIEW-03: a session is opened once, and read from several threads."""
-    from minutebook.model import Roster
-    from minutebook.verbs.inscribe import inscribe
-    from minutebook.verbs.minutes import Minutes
-
     id = written.session(*(user(f"Tree {n}. " * 500) for n in range(150)))
-    layout = Layout(tmp_path / "archive")
-    inscribe(layout, Roster(), Library([written.root]).transcripts, ended=True)
-    import minutebook.verbs.open_session as module
-
-    session: OpenSession = open_session(layout, id, Minutes(layout).entry(id), None)
+    archive = Archive(tmp_path / "archive", (written.root,))
+    inscribe(archive, ended=True)
+    session = Archive(tmp_path / "archive").open(id)
     broken: list[BaseException] = []
 
     def read() -> None:
         try:
             for number in range(1, session.count + 1):
-                assert session.round(number).round == number
+                assert session.round(number).number == number
         except BaseException as error:
             broken.append(error)
 
-    before, module._KEPT_BYTES = module._KEPT_BYTES, 20_000
+    before, session_module._KEPT_BYTES = session_module._KEPT_BYTES, 20_000
     try:
         threads = [threading.Thread(target=read) for _ in range(8)]
         for thread in threads:
@@ -241,7 +301,7 @@ def test_one_session_can_be_read_by_many_threads(written: Written, tmp_path: Pat
         for thread in threads:
             thread.join()
     finally:
-        module._KEPT_BYTES = before
+        session_module._KEPT_BYTES = before
     assert broken == []
 
 

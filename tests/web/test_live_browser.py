@@ -229,14 +229,16 @@ def test_a_deleted_session_stays_on_the_screen(quiet: House, page: Page) -> None
 
 
 def test_a_missing_round_says_so(house: House, page: Page) -> None:
-    """VIEW-11: a round file that is gone is said where it was; the others are read."""
+    """VIEW-11: a round that is nowhere any more is said where it was; the others are read."""
     id = house.written.ids[1]
-    folder = next(path for path in house.served.archive.rglob("rounds") if id in str(path))
-    (gone,) = folder.glob("*2.json")
-    gone.unlink()
+    (folder,) = house.served.archive.glob(f"sessions/*/{id}")
+    (folder / "rounds" / "002.json").unlink()
+    document = folder.with_name(f"{id}.md")
+    document.write_text(document.read_text().replace("<!-- message ", "<!-- massage "))
     ready(page, house.address(id))
     expect(page.locator("#round-2")).to_contain_text("is missing or damaged")
     expect(page.locator("#round-3")).to_contain_text("plant the plums, step 3")
+    expect(page.locator(".rail .note")).to_contain_text("cannot be read")
 
 
 def test_an_inscribed_session_outlives_its_transcript(house: House, page: Page) -> None:
@@ -279,7 +281,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 def test_nothing_at_all_says_what_to_do(empty: Served, page: Page) -> None:
     """VIEW-11: no archive and no transcripts: a word, and the next step."""
     ready(page, empty.url)
-    expect(page.locator(".empty")).to_contain_text("No transcripts of Claude Code were found")
+    expect(page.locator(".empty")).to_contain_text("No transcripts were found")
     expect(page.locator(".empty")).to_contain_text("minutebook demo")
 
 
@@ -354,7 +356,7 @@ def test_a_session_that_is_nowhere_says_so(empty: Served, page: Page) -> None:
     answer = page.goto(f"{empty.url}/session/none")
     assert answer is not None
     assert answer.status == 404
-    expect(page.locator(".empty")).to_contain_text("no such session")
+    expect(page.locator(".empty")).to_contain_text("No session is called 'none'")
     expect(page.get_by_role("link", name="All minutes")).to_be_visible()
 
 

@@ -162,6 +162,13 @@ class Archive:
             self._library = None
             self._all = None
 
+    def read_again(self) -> None:
+        """Something was written: nothing that is kept in memory counts any more."""
+        with self._lock:
+            self._ledger = self._roster = self._all = self._by_session = self._masked = None
+            self._open.clear()
+            self.minutes.read_again()
+
     def ledger(self) -> Ledger:
         """What is archived from which source."""
         with self._lock:

@@ -39,6 +39,7 @@ class Growth:
         self._facts = facts
         self.behind = 0
         """Rounds a resumed reading has passed over."""
+        self._count = 0
         self.merge: Merge | None = None
         """Set where the transcript does not simply continue what is written."""
         resumed = None if from_start else self._resumed(entry)
@@ -65,11 +66,24 @@ class Growth:
             return self.merge.with_more(self.reading.loose)
         return self.reading.loose
 
+    @property
+    def gone(self) -> int:
+        """Messages that are written and that the transcript has no more."""
+        if self.merge is not None:
+            return self.merge.gone
+        written = self._facts.written.rounds if self._facts is not None else 0
+        if self.behind or self._folder is None or self._count >= written:
+            return 0
+        stored = StoredRounds(self._folder)
+        lost = range(self._count + 1, written + 1)
+        return sum(len(stored.read(number).messages) for number in lost)
+
     def rounds(self) -> Iterator[tuple[Round, bool]]:
         """What is new, without pictures; and whether it may still grow."""
         kept = KeptRounds(self._folder) if self._folder is not None else None
-        written = len(kept.numbers()) if kept is not None else 0
+        written = self._facts.written.rounds if self._facts is not None else 0
         for round in self._source:
+            self._count = round.number
             now = without_pictures(round, self._media)
             if self.behind or kept is None or round.number > written:
                 yield now, self._is_open(round.number)

@@ -67,6 +67,9 @@ class Minutes:
         files = (layout.engagements, layout.corrections, layout.tags, layout.roster)
         return tuple(version_of(path) for path in (*files, layout.ledger, layout.settings))
 
+    def read_again(self) -> None:
+        self._version = ()
+
     def stored(self) -> dict[str, SessionRecord]:
         """The last record of each session, as it was written."""
         with self._lock:

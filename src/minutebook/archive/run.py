@@ -103,6 +103,7 @@ class WritingRun(RunView):
         with self._stack:
             if kind is None:
                 self._index()
+            self.archive.read_again()
 
     def write(self, transcript: Transcript) -> SessionWriting:
         """One session, to be written in a worker."""

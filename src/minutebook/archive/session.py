@@ -61,7 +61,7 @@ class OpenSession:
         self.transcript = transcript
         self._folder, self._entry, self._hide = folder, entry, hide
         self._stored = StoredRounds(folder) if folder is not None else None
-        self._archived = len(self._stored.numbers()) if self._stored is not None else 0
+        self._archived = self._count_archived()
         self._tail: list[Round] | None = None
         self._media = MediaStore()
         self._read: OrderedDict[int, tuple[Round, int]] = OrderedDict()
@@ -70,6 +70,19 @@ class OpenSession:
         self._shapes: dict[int, RoundShape] = {}
         self._lock = threading.RLock()
         """Servers read one session from several threads."""
+
+    def _count_archived(self) -> int:
+        """Rounds that are read from the archive; the others are the tail.
+
+        A run that was killed may have left round files nothing names yet: while the transcript
+        is there, they are a part of the tail.
+        """
+        if self._stored is None:
+            return 0
+        facts = self._facts() if self.transcript is not None else None
+        if facts is not None and not self._stored.is_first_release:
+            return facts.written.rounds
+        return len(self._stored.numbers())
 
     @property
     def document(self) -> Path | None:

@@ -18,6 +18,7 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.enrich import Enriched
+from minutebook.archive.upkeep import cover_sessions
 from minutebook.archive.formats import FORMAT, archive_format
 from minutebook.derive.identity import identify
 from minutebook.errors import Conflict
@@ -59,12 +60,15 @@ def upgrade(archive: Archive) -> list[str]:
 def sessions_in_full(archive: Archive) -> list[str]:
     """1 → 2: sessions of the first release in the present format."""
     layout = archive.layout
-    old = list(_old_sessions(layout))
+    old = list(dict.fromkeys(_old_sessions(layout)))
     if not old:
         return []
     _test_room(layout, old)
     for agent_id, name in old:
         _upgrade_session(archive, agent_id, name)
+    layout.database.unlink(missing_ok=True)  # made again from what is there now
+    archive.read_again()
+    cover_sessions(archive, archive.minutes.records().values())
     count = len(old)
     what = "session was" if count == 1 else "sessions were"
     return [

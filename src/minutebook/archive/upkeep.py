@@ -60,7 +60,7 @@ def _index(archive: Archive, changed: set[str], written: set[str]) -> None:
     records = archive.minutes.records()
     known = [records[id] for id in changed if id in records]
     _cover_all(layout, known)
-    _cover_each(archive, [record for record in known if record.session_id not in written])
+    cover_sessions(archive, [r for r in known if r.session_id not in written])
     write_page(archive)
 
 
@@ -85,8 +85,8 @@ def _cover_all(layout: Layout, records: Iterable[SessionRecord]) -> None:
         layout.database.unlink(missing_ok=True)
 
 
-def _cover_each(archive: Archive, records: Iterable[SessionRecord]) -> None:
-    """Engagements and summaries in the sessions' own files."""
+def cover_sessions(archive: Archive, records: Iterable[SessionRecord]) -> None:
+    """Engagements and summaries in the sessions' own files; the caller holds the lock."""
     layout, ledger = archive.layout, archive.ledger()
     changed = False
     for record in records:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from types import TracebackType
+from typing import Any
 
 import msgspec
 
@@ -27,7 +28,7 @@ from minutebook.record.layout import Layout, SessionFolder, agent_id_of
 from minutebook.record.ledger import Entry, fingerprint
 from minutebook.record.media import MediaStore
 from minutebook.record.publish import Publication, Published
-from minutebook.record.recover import StoredRounds, recovered_facts
+from minutebook.record.recover import StoredRounds, recovered_facts, restore_rounds
 from minutebook.sources.base import Transcript
 from minutebook.sources.registry import SOURCES
 
@@ -79,14 +80,17 @@ class SessionWriting:
         self.agent_id = entry.agent_id if entry is not None else agent_id_of(role, source.program)
         self._folder = SessionFolder(layout.folder(self.agent_id, transcript.session_id))
         self._known = self._facts() if entry is not None else None
+        if self._known is not None and len(self._folder.numbers()) < self._known.written.rounds:
+            restore_rounds(self._folder, transcript.session_id)
         self._head = fingerprint(transcript.path, transcript.size)
         self._beside = source.beside(transcript.path)
+        self._media = MediaStore()
         self._growth = Growth(
             transcript,
             self._folder if self._known is not None else None,
             entry,
             self._known,
-            MediaStore(),
+            self._media,
         )
         self._stack = ExitStack()
         self._publication: Publication | None = None
@@ -136,7 +140,7 @@ class SessionWriting:
 
     def _begin(self) -> Publication:
         publication = Publication(
-            self._layout, self.agent_id, self.transcript.session_id, self._known
+            self._layout, self.agent_id, self.transcript.session_id, self._known, self._media
         )
         return self._stack.enter_context(publication)
 
@@ -149,6 +153,8 @@ class SessionWriting:
     def info(self) -> SessionInfo:
         """What the transcript says of itself, in the archive's numbering."""
         info = self._growth.reading.info()
+        if self._known is not None and info.rounds < self._known.written.rounds:
+            info = self._known.info  # the transcript has lost something
         return msgspec.structs.replace(info, rounds=self.count)
 
     @property
@@ -188,7 +194,8 @@ class SessionWriting:
                 info=self.info,
                 source=str(self.transcript.path),
                 loose=self._growth.loose,
-                extra=old.extra if old is not None else self._extra(),
+                engagements=old.engagements if old is not None else self._kept("engagements", []),
+                extra=old.extra if old is not None else self._kept("extra", {}),
             )
         )
         header = header_of(
@@ -202,13 +209,14 @@ class SessionWriting:
             waiting,
             merge.late if merge is not None else 0,
             merge.changed if merge is not None else 0,
-            merge.gone if merge is not None and not waiting else 0,
+            self._growth.gone if not waiting else 0,
             self._head,
             self._beside,
         )
 
-    def _extra(self) -> dict[str, object]:
-        return self._known.extra if self._known is not None else {}
+    def _kept(self, name: str, usual: Any) -> Any:
+        """What was known of a session whose document is lost."""
+        return getattr(self._known, name) if self._known is not None else usual
 
     def _write_subagents(self, publication: Publication, live: bool) -> None:
         """Subagents of rounds that are written; one that may still run waits with its round."""

@@ -7,6 +7,7 @@ import click
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option, opened
+from minutebook.errors import NotFound
 from minutebook.verbs.correct import correct
 
 
@@ -29,7 +30,10 @@ def command(
     ENGAGEMENT is its id, the start of it, or the number of a round in it. FIELD is topic,
     project, method, phase, outcome, key_decisions (separated by ;) or turn_range (3-7).
     """
-    changed = correct(opened(archive, roots), session, engagement, setting)
+    book = opened(archive, roots)
+    if not book.exists:
+        raise NotFound("There are no engagements yet: `minutebook ingest` finds them.")
+    changed = correct(book, session, engagement, setting)
     if as_json:
         print_json(engagement=changed)
         return

@@ -43,8 +43,6 @@ def _print_hit(hit: Hit) -> None:
 def _openings(hit: Hit, room: int) -> list[str]:
     """How to open a hit: on one line where there is room."""
     session = terminal.one_line(hit.session_id)
-    if hit.document is not None:
-        return [terminal.one_line(hit.document)]
     address = f"minutebook show {session[:8]}#{hit.round}"
     if not hit.resumable:
         return [address]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -83,7 +84,7 @@ def as_dict(row: SessionSummary) -> dict[str, Any]:
         "pull_requests": info.pull_requests,
         "size": row.size,
         "source": info.source,
-        "path": row.path,
+        "path": Path(row.path) if row.path else None,
         "archived": row.archived,
         "present": row.present,
     }

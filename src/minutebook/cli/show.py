@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import click
@@ -57,7 +58,7 @@ def command(
         print_json(
             session=summary.info,
             identity=summary.identity,
-            path=summary.path or reading.document,
+            path=Path(summary.path) if summary.path else reading.document,
             rounds=[_with_pictures(msgspec.to_builtins(r), reading) for r in rounds],
             subagents=[
                 _with_pictures(msgspec.to_builtins(agent), reading)

@@ -8,9 +8,11 @@ text takes time in proportion to its length.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from minutebook.derive.secret_names import Named, named
+from minutebook.derive.secret_pairs import LOGIN, pair_after
+from minutebook.derive.secret_scan import Found, Hint, first
 from minutebook.derive.secret_values import (
     numbered,
     odd,
@@ -21,22 +23,40 @@ from minutebook.derive.secret_values import (
     weak,
 )
 
-Found = tuple[int, int, str]  # start, end, kind
+# The last letters of password, Passwort, secret, token, key, pass, passwd, passphrase, passcode,
+# key_base: first a coarse look at three, then the word itself.
+_COARSE = r"[oOsSpPrRkKaA][rRwWeEsSdD]", r"[dDtTnNyYsSeE]"
+_WORDS = (
+    *(r"[wW][oO][rR][dDtT]", r"[cC][rR][eE][tT]", r"[oO][kK][eE][nN]", r"[kK][eE][yY]"),
+    *(r"[pP]ass", r"\wPASS", r"[sSpP][wW][dD]", r"[rR][aA][sS][eE]", r"[sS][cC][oO][dD][eE]"),
+    *(r"[yY]_[bB][aA][sS][eE]", r"eyBase"),
+)
+_CLOSE = r"""["'\] \\*`:?]"""
+# An entry with a name has a `value`; people have a login, and credentials; user%5Bpassword%5D=
+_OTHERS = ("alue", "ogin", "tials", "creds", "%5[dD]")
+# Variables whose names go on: `DB_PASSWORD_PROD`, `API_KEY_2`.
+_TAILS = ("_PROD", "_DEV", "_TEST", "_STAGING", "_LIVE", "_LOCAL", "_DEFAULT", "PASS", r"[_DYN]\d")
 
-# The last letters of password, secret, token, key, pass and passphrase; or any variable of the
-# environment, so that `DB_PASSWORD_PROD=` is looked at; or the `value` of an entry with a name.
-_ENDS = r"[oOsSpPrRkKaA][rRwWeEsS][dDtTnNyYsSeE]"
-_CLOSE = r"""["'\] ?\\*`:]"""
+
+def assignment_hints() -> Iterator[Hint]:
+    """The signs of assignments whose name can be that of a secret."""
+    tails = "|".join(f"(?<={tail}=)" for tail in _TAILS)
+    for sign, more in (("=", rf"|(?<=[A-Z_][A-Z\d]=)(?:{tails})"), (":", "")):
+        yield Hint(sign, first(_given, back=1), rf"(?![{sign}~])(?:{_ended(sign)}{more})")
 
 
-def _hints(sign: str) -> re.Pattern[str]:
-    behind = "|".join(rf"(?<={_ENDS}{_CLOSE}{{{count}}}{sign})" for count in range(5))
-    more = rf"""(?<=[A-Z][A-Z\d]{sign})|(?<=alue{sign})|(?<=alue["']{sign})"""
-    return re.compile(rf"{sign}(?:{behind}|{more})(?![{sign}~])", re.ASCII)
+def _ended(sign: str) -> str:
+    def behind(words: Iterable[str], closed: str = "") -> str:
+        return "|".join(f"(?<={word}{closed}{sign})" for word in words)
 
+    two, last = _COARSE
+    closed = [rf"{_CLOSE}{{{count}}}" for count in range(1, 5)]
+    quoted = "|".join(f"(?<={two}{last}{c}{sign})(?:{behind(_WORDS, c)})" for c in closed)
+    return (
+        f"(?<={last}{sign})(?:(?<={two}.{sign})(?:{behind(_WORDS)})|{behind(_OTHERS)})"
+        f"|(?<={_CLOSE}{sign})(?:{quoted}|(?<=alue.{sign}))"
+    )
 
-_SIGNS = (("=", _hints("=")), (":", _hints(":")))
-_ENCODED = re.compile(r"=(?<=[dDtTnNyY]%5[dD]=)")  # user%5Bpassword%5D=
 
 # Read backwards from the sign: what closes the name, the name, what stands before it.
 _NAME = re.compile(
@@ -48,8 +68,10 @@ _TYPE = re.compile(r"""[ \t]?[A-Za-z_&][\w.:<>\[\]|&? ']{0,40}?[ \t]?=[ \t]?(?=[
 _BETWEEN = re.compile(r">?(?P<space>[ \t]{0,8})\*{0,2}[ \t]?")
 _OPEN = re.compile(r"""[bBrRuUfFL@$]{0,2}(?P<quote>\\{0,3}["'`]|%22|[“„«「])""")
 _CLOSING = {"“": "”", "„": "“", "«": "»", "「": "」"}
-_BARE = re.compile(r"""[^\s"'`\\<>•“”]{1,1000}""")
-_LONGEST = 1_000
+_RUN = r"""[^\s\x00-\x1f\x7f"'`\\<>•“”]"""
+_BARE, _REST = re.compile(_RUN + "{1,1000}"), re.compile(_RUN + "{0,4000}")
+_LONGEST = 4_000
+_JUDGED = 128  # so many signs of a value say what it is
 
 _EXPORT = re.compile(r"[ \t]{1,3}(?:tropxe|VNE|vne--|e-|tes|xtes|GRA|gra-dliub--)(?:\W|$)|=")
 _LISTED = re.compile(r"[;&?][ \t]{0,2}|[ \t]{1,2}[^\s=,(]{1,60}=")
@@ -73,15 +95,6 @@ _USER_ABOVE = re.compile(
 )
 
 
-def assigned(text: str) -> Iterator[Found]:
-    """The values of a text that are given to the name of a secret."""
-    for sign, hints in _SIGNS:
-        if sign in text:
-            yield from _after(text, sign, hints)
-    if "%5" in text:
-        yield from _after(text, "=", _ENCODED)
-
-
 def kind_of(name: str, value: object) -> str | None:
     """What kind of secret a value is, where it stands alone and has this name."""
     about = named(name)
@@ -94,7 +107,7 @@ def kind_of(name: str, value: object) -> str | None:
 
 def literal(value: str, about: Named, sure: bool = False) -> bool:
     """A value in quotes, or one that stands alone, is the secret its name promises."""
-    value = value[:_LONGEST]
+    value = value[:_JUDGED]
     if len(value) < 3 or not plausible(value) or (reference(value) and not sure):
         return False
     if re.search(r"\s", value):
@@ -111,51 +124,53 @@ def _made(value: str, about: Named, least: int) -> bool:
     return not value.isdigit() and (odd(value, least) or random(value))
 
 
-def _after(text: str, sign: str, hints: re.Pattern[str]) -> Iterator[Found]:
-    done = 0
-    for hint in hints.finditer(text):
-        if hint.start() >= done and (found := _given(text, hint.start(), sign)):
-            yield found
-            done = found[1]
-
-
-def _given(text: str, at: int, sign: str) -> Found | None:
+def _given(text: str, at: int) -> Found | None:
+    sign = text[at]
     left = _NAME.match(text[max(0, at - 150) : at][::-1])
     about = _about(text, at, left) if left else None
+    if left and about is None and LOGIN.fullmatch(left["name"][::-1]):
+        return pair_after(text, at + 1)
     if left is None or about is None or (sign == ":" and _other_colon(left)):
         return None
     if sign == ":" and left["before"].startswith("{$"):
         found = _DEFAULT.match(text, at + 1)
         good = found is not None and literal(found[1], about)
         return (*found.span(1), about.kind) if found and good else None
-    between = (_TYPE.match(text, at + 1) if sign == ":" else None) or _BETWEEN.match(text, at + 1)
+    typed = sign == ":" and "=" in text[at + 2 : at + 46]  # password: str = "…"
+    between = (typed and _TYPE.match(text, at + 1)) or _BETWEEN.match(text, at + 1)
     start = between.end() if between else at + 1
     tight = not left["space"] and text[at + 1 : at + 2] not in (" ", "\t")
     plain = sign == "=" and tight and _is_plain(left, about)
     if opened := _OPEN.match(text, start):
         return _quoted(text, opened, about, plain)
+    if about.environment and not about.clear and sign == ":":
+        return None  # --- PASS: TestIt
     bare = _BARE.match(text, start)
-    value = _cut(bare[0], plain or (sign == ":" and not tight)) if bare else ""
-    end = start + len(value)
+    whole = _cut(bare[0], plain or (sign == ":" and not tight)) if bare else ""
+    value, end = whole[:_JUDGED], start + len(whole)
     if plain or (sign == "=" and tight and _PAIR_NEXT.match(text, end)):
         good = _fits_plain(value, about)
     elif sign == ":" and about.environment and about.clear and not (tight or left["close"]):
         good = _LINE_ENDS.match(text, end) is not None and _fits_plain(value, about)
     else:
-        good = _fits(text, start, value, about, tight and sign == "=")
+        good = _fits(text, start, end, value, about, tight and sign == "=")
+    if good and len(whole) == 1_000 and (rest := _REST.match(text, end)):
+        end = rest.end()
     return (start, end, about.kind) if good else None
 
 
 def _about(text: str, at: int, left: re.Match[str]) -> Named | None:
     name, before = left["name"][::-1], left["before"]
+    if before.startswith("\\") and name[0] in "nrt":
+        name, before = name[1:], ""  # a line break, as it is written in a string
     about = named(name)
     if about is None:
-        if name.lower() == "value":
-            entry = _ENTRY.search(text[max(0, at - 160) : at - left.end("close") - len("value")])
-            return named(entry[1]) if entry else None
-        if name.lower() == "pwd" and before.startswith(";"):
+        short = name.lower()
+        if short == "value":
+            return _entry(text[max(0, at - 160) : at - left.end("close") - len("value")])
+        if short == "pwd" and before.startswith(";"):
             return Named("password", True, False)  # Server=…;Uid=…;Pwd=…
-        if name.lower() != "key":
+        if short != "key":
             return None
     # In a sentence the name has more words: "API key: …", "next page token: …".
     word = re.match(r" ([A-Za-z]{2,16})\b", before)
@@ -163,6 +178,14 @@ def _about(text: str, at: int, left: re.Match[str]) -> Named | None:
         return about
     wider = named(f"{word[1][::-1].lower()}_{name}")
     return about and wider if name.lower() == "token" else about or wider
+
+
+def _entry(before: str) -> Named | None:
+    """The name that an entry says above its value."""
+    if "name" not in before and "key" not in before:
+        return None
+    entry = _ENTRY.search(before)
+    return named(entry[1]) if entry else None
 
 
 def _other_colon(left: re.Match[str]) -> bool:
@@ -174,7 +197,9 @@ def _quoted(text: str, opened: re.Match[str], about: Named, plain: bool) -> Foun
     quote, start = opened["quote"], opened.end()
     closing = _CLOSING.get(quote, quote)
     end = text.find(closing, start, start + _LONGEST)
-    while len(closing) == 1 and 0 < end and text[end - 1] == "\\":
+    for _ in range(8):  # quotes in quotes, but not without end
+        if len(closing) > 1 or end <= start or text[end - 1] != "\\":
+            break
         end = text.find(closing, end + 1, start + _LONGEST)
     if end < 0 or "\n" in text[start:end]:
         return None
@@ -205,20 +230,24 @@ def _fits_plain(value: str, about: Named) -> bool:
     return _made(value, about, 6)
 
 
-def _fits(text: str, start: int, value: str, about: Named, tight: bool) -> bool:
+def _fits(text: str, start: int, end: int, value: str, about: Named, tight: bool) -> bool:
     """Code or a sentence could stand here as well: the value has to look like a secret."""
-    end = start + len(value)
-    if not plausible(value) or reference(value) or numbered(value) or _GOES_ON.match(text, end):
-        return False
     ended = _ENDS_HERE.match(text, end) is not None
+    if not about.clear and about.kind == "password":
+        # Where the name says little, the value has to say it all.
+        if about.environment or not ended or "/" in value or numbered(value):
+            return False
+        return odd(value, 6) and not reference(value)
+    if reference(value) or numbered(value) or _GOES_ON.match(text, end):
+        return False
     if about.kind != "password":
-        if tight and not value.isidentifier() and odd(value, 8) and _LINE_ENDS.match(text, end):
+        if tight and not value.isidentifier() and _LINE_ENDS.match(text, end) and odd(value, 8):
             return True
         return random(value, 12 if ended else 16)
-    if not about.clear:
-        return ended and not about.environment and "/" not in value and odd(value, 6)
     if odd(value):
         return True
+    if not plausible(value):
+        return False
     if value.isdigit():
         return ended and len(value) >= 4 and not about.environment
     return ended and (weak(value) or _beside_user(text, start, end, value))

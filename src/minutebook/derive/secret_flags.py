@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from minutebook.derive.secret_assignments import Found, literal
+from minutebook.derive.secret_assignments import literal
 from minutebook.derive.secret_names import named
+from minutebook.derive.secret_scan import Found, Hint, first
 from minutebook.derive.secret_values import odd, plausible, weak
 
 # A short flag that takes a password somewhere, or a long one whose name ends like a secret's.
-_DASH = re.compile(
-    r"""-(?<=[\s"'`\[(,]-)(?:[pPuUawS][ ="'\w$]"""
-    r"""|-?[A-Za-z][A-Za-z-]{1,40}(?<=[rRsSwWeEkK][dDtTnNyYsSeErR])["']?[ ,])""",
-    re.ASCII,
+_ENDS = r"(?i:(?<=word)|(?<=oken)|(?<=cret)|(?<=key)|(?<=pass)|(?<=wd)|(?<=rase)|(?<=user))"
+_AFTER_DASH = (
+    r"""(?<=[\s"'`\[(,]-)(?=[pPuUawS][ ="'\w$]"""
+    rf"""|-?[A-Za-z][A-Za-z-]{{1,40}}+(?<=[rRsSwWeEkK][dDtTnNyYsSeErR]){_ENDS}["']?[ ,])"""
 )
 _LONG = re.compile(
     r"""--?(?P<name>[A-Za-z][A-Za-z-]{1,40})(?:[ \t]{1,4}|["'],[ \t]{0,4}(?=["']))"""
@@ -26,33 +27,27 @@ _SHORT = re.compile(
     r"""(?P<value>[^\s"'`\\<>;|•-][^\s"'`\\<>|•]{0,200})""",
     re.ASCII,
 )
-# The flag, whether the password is the next word or a part of it, and the programs.
+# The flag, whether the password is the next word or glued to it, and the programs.
 _PROGRAMS = (
-    ("p", False, r"mysql\w{0,12}|mariadb[\w-]{0,12}|sshpass|7za?|rar|unrar"),
-    ("p", True, r"sshpass|(?:docker|podman|buildah|skopeo|nerdctl|az|oc|cf|registry|auth) login"),
-    ("P", True, r"unzip|zip|sqlcmd|bcp|osql"),
-    ("a", True, r"redis-cli|https?"),
-    ("w", True, r"ldap(?:search|modify|add|delete|passwd|whoami)"),
-    ("u", True, r"curl|xh"),
-    ("u", False, r"curl"),
-    ("U", True, r"curl|smbclient|rpcclient"),
+    ("p", False, "mysql mysqldump mysqladmin mysqlimport mariadb mariadb-dump sshpass 7z 7za rar"),
+    ("p", True, "sshpass"),
+    ("P", True, "unzip zip sqlcmd bcp osql"),
+    ("a", True, "redis-cli http https"),
+    ("w", True, "ldapsearch ldapmodify ldapadd ldapdelete ldappasswd ldapwhoami"),
+    ("u", True, "curl xh"),
+    ("u", False, "curl"),
+    ("U", True, "curl smbclient rpcclient"),
 )
-_RULES = tuple(
-    (flag, apart, re.compile(rf"(?:^|[\s/\"'`(;&|$])(?:{programs})[\"',]{{0,2}}\s"))
-    for flag, apart, programs in _PROGRAMS
-)
+_LOGINS = re.compile(r"\b(?:docker|podman|buildah|skopeo|nerdctl|az|oc|cf|registry|auth) login\b")
+_WORDS = re.compile(r"[\w-]+")
 _PIPED = re.compile(r"""\becho (?:-n )?["']?([^\s"'|•$]{3,100})["']? ?\| ?sudo(?: -\w)* $""")
 _PAIR = re.compile(r"([\w.@+\\-]{1,80}[:%])(.+)")
 _BACK = 200
 
 
-def flagged(text: str) -> Iterator[Found]:
-    """The values of a text that a flag of a command marks as secret."""
-    if "-" not in text:
-        return
-    for hint in _DASH.finditer(text):
-        if found := _long(text, hint.start()) or _short(text, hint.start()):
-            yield found
+def flag_hints() -> Iterator[Hint]:
+    """The dashes of flags that may take a secret."""
+    yield Hint("-", first(_long, _short, back=1), _AFTER_DASH)
 
 
 def _long(text: str, at: int) -> Found | None:
@@ -93,9 +88,12 @@ def _short(text: str, at: int) -> Found | None:
         return (start, start + len(piped[1]), "password") if piped else None
     if flag is None:
         return None
-    for letter, apart, program in _RULES:
-        if flag["flag"] == letter and bool(flag["space"]) == apart and program.search(line):
+    apart, words = bool(flag["space"]), set(_WORDS.findall(line))
+    for letter, next_word, programs in _PROGRAMS:
+        if flag["flag"] == letter and apart == next_word and words.intersection(programs.split()):
             return _taken(flag)
+    if flag["flag"] == "p" and apart and "login" in words and _LOGINS.search(line):
+        return _taken(flag)
     return None
 
 

@@ -6,12 +6,9 @@ Each reader is asked where the word stands, at the `assword` of it, and finds th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
-from minutebook.derive.secret_assignments import Found
+from minutebook.derive.secret_scan import Found
 from minutebook.derive.secret_values import odd, plausible, reference, weak
-
-Reader = Callable[[str, int], Found | None]
 
 _SQL = re.compile(r"""(?:ASSWORD|assword|DENTIFIED BY)[ \t\n]{1,3}'([^'\n•]{1,100})'""")
 _ELEMENT = re.compile(r"assword>([^<>\s•]{3,100})</")
@@ -19,14 +16,18 @@ _SETTER = re.compile(r"""assword\([ \t\n]{0,20}["']([^"'\n\s•]{3,100})["'][ \t
 _SETS = re.compile(r"(?:\b[sS]et_?|\b[wW]ith_?|\.)[pP]$")
 _MACRO = re.compile(r"""(?:ASSWORD|ASS|SECRET|TOKEN)[ \t]{1,8}"([^"\n\s•]{3,100})\"""")
 _MACROS = re.compile(r"#[ \t]{0,2}define[ \t]{1,4}\w{0,60}$")
-_DEFAULT = re.compile(r"""(?:ASSWORD|assword)["'\]]{0,2}\s?(?:\|\||\?\?)\s?["'`]([^"'`\s•]{3,100})["'`]""")
+_DEFAULT = re.compile(
+    r"""(?:ASSWORD|assword)["'\]]{0,2}\s?(?:\|\||\?\?)\s?["'`]([^"'`\s•]{3,100})["'`]"""
+)
 _PAIR = re.compile(r"""(?:ASSWORD|assword)\\?["'],\s?\\?["']([^"'\\\s•]{3,100})\\?["']""")
 _PAIRS = re.compile(
     r"(?:append|set|put|add|get|env|define|config|header|param|field)\w{0,12}(?:<\w{1,20}>)?"
     r"""\([ \t]?\\?["'][\w.-]{0,60}$""",
     re.IGNORECASE,
 )
-_CELL = re.compile(r"(?:ASSWORD|assword)[*`]{0,3}[ \t]{0,30}\|[ \t]{0,8}`?([^\s`|•]{4,80})`?[ \t]{0,40}\|")
+_CELL = re.compile(
+    r"(?:ASSWORD|assword)[*`]{0,3}[ \t]{0,30}\|[ \t]{0,8}`?([^\s`|•]{4,80})`?[ \t]{0,40}\|"
+)
 _NETRC = re.compile(r"""assword\s{1,8}["']?([^\s•"']{3,100})""")
 _NETRC_LEFT = re.compile(
     r"\b(?:default|machine\s{1,4}[^\s•]{1,80})\s{1,8}login\s{1,4}[^\s•]{1,80}\s{1,8}"
@@ -106,5 +107,5 @@ def _if(found: re.Match[str] | None, good: bool) -> Found | None:
     return (*found.span(1), "password") if found and good else None
 
 
-LOWER: tuple[Reader, ...] = (netrc, sql, element, setter, pair, default, cell)
-UPPER: tuple[Reader, ...] = (sql, pair, default, macro, docker, cell)
+LOWER = (netrc, sql, element, setter, pair, default, cell)
+UPPER = (sql, pair, default, macro, docker, cell)

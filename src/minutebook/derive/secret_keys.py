@@ -1,16 +1,18 @@
 """Keys and tokens of well-known formats: few false alarms before many finds.
 
-A *scan* is a hint that is cheap to look for and ends where an anchor ends (`ghp_`, `://`); only
-there the patterns are tried. Every pattern is bounded, or stops for good where its run stops.
+A hint is cheap to look for and ends where an anchor ends (`ghp_`, `://`); only there the patterns
+are tried. Every pattern is bounded, or stops for good where its run stops.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import msgspec
+
+from minutebook.derive.secret_scan import Candidate, Hint
 
 _MIXED = re.compile(r"[A-Za-z]\d|\d[A-Za-z]|[A-Z]{2}[a-z]|[a-z][A-Z]{2}")
 _PIECES = re.compile(r"[A-Za-z0-9]{8,}")
@@ -136,14 +138,16 @@ _PHRASES = (
     ),
 )
 
-# How anchors are looked for. Those that end alike in one pass: and a pass is fast where the
-# pattern begins with one certain character.
+# How anchors are looked for: the sign, what has to hold around it, the anchors that end there.
 _HINTS = (
-    (r"_(?=[A-Za-z0-9+/]{16})", r"\w+_"),
-    (r"-(?<=[A-Za-z]-)(?=[\w-]{16})", r"\w+-"),
-    (r"\.(?<=[G9]\.)(?=[\w-]{20})", r"\w+\."),
-    (r"A(?:KIA|SIA|Iza)", r"A..."),
-    (r":(?://|AA)", r":.."),
+    ("_", r"(?=[A-Za-z0-9+/]{16})", r"\w+_"),
+    ("_", r"access_key|ACCESS_KEY", r"(?i:ecret_access_key)"),
+    ("-", r"(?<=[ktabeoprsiX]-)(?=[\w-]{16})", r"\w+-"),
+    (":", r"//(?=[^\s/?]{1,301}@)|AA", r":.."),
+    ("A", r"KIA|SIA|Iza|ccessKey", r"A...|ecretAccessKey"),
+    ("G", r"(?<=SG)\.", r"SG\."),
+    ("9", r"(?<=ya29)\.", r"ya29\."),
+    ("J", r"(?<=eyJ)", r"eyJ"),
 )  # the others are looked for as they are
 
 _PEM_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
@@ -159,26 +163,6 @@ _PEM_OPEN = re.compile(
 _PEM_LONGEST = 20_000
 
 
-def known(text: str) -> Iterator[tuple[int, int, int, str]]:
-    """Where a text has what looks like a known key: start, rank, end, kind."""
-    for scan in _scans():
-        if scan.literal not in text:
-            continue
-        for hint in scan.hints(text):
-            end = hint.end()
-            if not text.endswith(scan.anchors, 0, end):
-                continue
-            for rule in scan.rules:
-                if text.endswith(rule.anchors, 0, end):
-                    found = rule.match(text, end - len(rule.anchors[0]))
-                    if found and rule.holds(found):
-                        yield found.start(rule.part), rule.rank, found.end(rule.part), rule.kind
-    if "-----BEGIN " in text:
-        for begin in _PEM_BEGIN.finditer(text):
-            if (stop := _pem_end(text, begin.end())) is not None:
-                yield begin.start(), 0, stop, "private key"
-
-
 def beginning(secret: str, kind: str) -> str:
     """The part of a key that everybody knows: `ghp_`."""
     found = (
@@ -190,7 +174,7 @@ def beginning(secret: str, kind: str) -> str:
 
 
 class _Rule(msgspec.Struct, frozen=True):
-    rank: int  # of two kinds for one place, the lower is told
+    rank: int  # of two kinds for one place, the lower is shown
     kind: str
     anchors: tuple[str, ...]  # all of one length
     match: Callable[[str, int], re.Match[str] | None]
@@ -198,36 +182,48 @@ class _Rule(msgspec.Struct, frozen=True):
     part: str | int  # the group that is secret
 
 
-class _Scan(msgspec.Struct, frozen=True):
-    literal: str  # nothing is there without it
-    hints: Callable[[str], Iterator[re.Match[str]]]
-    anchors: tuple[str, ...]
-    rules: tuple[_Rule, ...]
-
-
-@cache
-def _scans() -> tuple[_Scan, ...]:
+def key_hints() -> Iterator[Hint]:
+    """Where the anchors are, and what to try there."""
     rows: list[tuple[str, str, str, Callable[[re.Match[str]], bool], str | int]] = [
         (kind, anchors, f"{_START}(?:{_either(anchors)}){more}(?P<own>{own})", _random, 0)
         for kind, anchors, more, own in _KEYS
     ]
     rows += [(*row, "own") for row in _PHRASES]
-    scans: dict[str, list[_Rule]] = {}
+    groups: dict[tuple[str, str], list[_Rule]] = {}
     for rank, (kind, anchors, pattern, holds, part) in enumerate(rows, 1):
         words = tuple(anchors.split())
-        shared = (hint for hint, ending in _HINTS if re.fullmatch(ending, words[0]))
-        hint = next(shared, re.escape(words[0]))
+        shared = ((s, around) for s, around, ending in _HINTS if re.fullmatch(ending, words[0]))
         match = re.compile(pattern, re.ASCII).match
-        scans.setdefault(hint, []).append(_Rule(rank, kind, words, match, holds, part))
-    return tuple(
-        _Scan(
-            rules[0].anchors[0] if hint == re.escape(rules[0].anchors[0]) else "",
-            re.compile(hint, re.ASCII).finditer,
-            tuple(anchor for rule in rules for anchor in rule.anchors),
-            tuple(rules),
-        )
-        for hint, rules in scans.items()
-    )
+        rule = _Rule(rank, kind, words, match, holds, part)
+        groups.setdefault(next(shared, (words[0], "")), []).append(rule)
+    for (sign, around), rules in groups.items():
+        behind = _behind(rules) if around.endswith("16})") else ""
+        yield Hint(sign, partial(_read, tuple(rules)), around + behind)
+    yield Hint("-", _read_pem, "BEGIN (?<=-----BEGIN )")
+
+
+def _behind(rules: Sequence[_Rule]) -> str:
+    """The anchors, behind a hint that many other things have."""
+    lengths: dict[int, list[str]] = {}
+    for anchor in dict.fromkeys(anchor for rule in rules for anchor in rule.anchors):
+        lengths.setdefault(len(anchor), []).append(re.escape(anchor))
+    each = ("|".join(some) for some in lengths.values())
+    return f"(?:{'|'.join(f'(?<={some})' for some in each)})"
+
+
+def _read(rules: tuple[_Rule, ...], text: str, end: int) -> Iterator[Candidate]:
+    for rule in rules:
+        if text.endswith(rule.anchors, 0, end):
+            found = rule.match(text, end - len(rule.anchors[0]))
+            if found and rule.holds(found):
+                yield found.start(rule.part), rule.rank, found.end(rule.part), rule.kind
+
+
+def _read_pem(text: str, end: int) -> Iterator[Candidate]:
+    begin = _PEM_BEGIN.match(text, end - len("-----BEGIN "))
+    stop = _pem_end(text, begin.end()) if begin else None
+    if begin and stop is not None:
+        yield begin.start(), 0, stop, "private key"
 
 
 def _either(words: str) -> str:

@@ -25,28 +25,28 @@ _ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9_]*[A-Z][A-Z0-9_]*")
 
 # Words after the one that matters: `DB_PASSWORD_PROD`, `secretKeyBase`, `password2`.
 _TAILS = frozenset(
-    "base prod production dev development test testing stage staging live local default value plain "
-    "plaintext raw old new confirm confirmation confirmed again repeat repeated".split()
+    "base prod production dev development test testing stage staging live local default value "
+    "plain plaintext raw old new confirm confirmation confirmed again repeat repeated".split()
 )
 _PASSWORDS = frozenset(
     "password passwd passphrase passcode passwort kennwort passwrd motdepasse contrasena".split()
 )
 # Also names of other things: a pass over data, the working directory.
-_SHORT = frozenset("pass pwd pw psw mdp".split())
+_SHORT = frozenset("pass pwd pw mdp".split())
 _NOT_PASS = re.compile(r".*(?:com|by|tres|sur|over|under|encom|multi|single|one|two)pass")
 _ACCOUNTS = frozenset(
     "db database user usr admin root my mysql maria mariadb pg postgres postgresql sql mssql sa "
-    "oracle mongo mongodb redis rabbit rabbitmq amqp mq kafka elastic smtp imap pop mail email "
-    "ftp sftp ssh sshpass ssl tls http https proxy basic auth login account acct ldap bind samba smb "
-    "vnc rdp wifi wlan sudo become ansible vault keystore truststore store key keychain cert "
-    "certificate p12 pfx jdbc hub docker registry svn git github gitlab jenkins nexus sonar minio "
-    "app api client server master host default initial temp tmp require".split()
+    "oracle mongo mongodb redis rabbit rabbitmq amqp mq kafka elastic smtp imap pop mail email ftp "
+    "sftp ssh ssl tls http https proxy basic auth login account acct ldap bind samba smb vnc rdp "
+    "wifi wlan sudo become ansible vault keystore truststore store key keychain cert certificate "
+    "p12 pfx jdbc hub docker registry svn git github gitlab jenkins nexus sonar minio app api "
+    "client server master host default initial temp tmp require".split()
 )
 # What stands before `key` where the key is one to keep.
 _KEYS = frozenset(
     "api access private secret encryption encrypt decryption signing sign auth master account "
-    "subscription consumer storage admin hmac aes cipher fernet crypt crypto jwt webhook shared "
-    "deploy license licence service openai anthropic stripe sendgrid mailgun twilio app application "
+    "subscription consumer admin hmac aes cipher fernet crypt crypto jwt webhook shared deploy "
+    "license licence service openai anthropic stripe sendgrid mailgun twilio app application "
     "client server functions rest ingest write".split()
 )
 _SURE_KEYS = frozenset("api secret access private encryption signing".split())
@@ -56,13 +56,14 @@ _ABOUT = frozenset(
     "requires required needs need use uses using toggle enable enabled disable disabled invalid "
     "valid wrong incorrect missing bad empty min max num number total count per n hash hashed "
     "encrypted encode encoded masked redacted verify validate check generate get fetch read load "
-    "err error public skip allow should can with without".split()
+    "err error public skip allow should can with without existing".split()
 )
 _OTHER_TOKENS = frozenset(
-    "next page pad padding eos bos unk cls sep mask special stop start end prev previous last first "
-    "current cur continuation continue pagination cancel cancellation sync design color colour "
-    "unexpected expected lookahead peek sub word image img text output input prompt new parse "
-    "parser lexer begin open close closing opening begin progress progression change event".split()
+    "next page pad padding eos bos unk cls sep mask special stop start end prev previous last "
+    "first current cur continuation continue pagination cancel cancellation sync design color "
+    "colour unexpected expected lookahead peek sub word image img text output input prompt new "
+    "parse parser lexer begin open close closing opening progress event request action "
+    "idempotency".split()
 )
 
 

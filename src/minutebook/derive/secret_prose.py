@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from minutebook.derive.secret_assignments import Found
-from minutebook.derive.secret_forms import LOWER, UPPER, Reader, sql
+from minutebook.derive.secret_forms import LOWER, UPPER, sql
+from minutebook.derive.secret_pairs import pair_after
+from minutebook.derive.secret_scan import Found, Hint, first
 from minutebook.derive.secret_values import (
     numbered,
     odd,
@@ -21,11 +22,12 @@ from minutebook.derive.secret_values import (
 )
 
 # What stands in the quotes of some language, or the next run of signs.
-_PAIRS = ("``", '""', "''", "“”", "„“", "«»", "「」", "『』")
-_QUOTED = "|".join(rf"{left}\s?([^{right}\n•]{{1,80}}?)\s?{right}" for left, right in _PAIRS)
+_PAIRS = "`` \"\" '' “” „“ «» 「」 『』".split()
+_QUOTED = "|".join(rf"{pair[0]}\s?([^{pair[1]}\n•]{{1,80}}?)\s?{pair[1]}" for pair in _PAIRS)
 _FAR = r"\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7af\uff00-\uff0f"
-_BARE = rf"""([^\s"'`<>()\[\]{{}}\\,;•|“”«»{_FAR}]{{4,80}})(?![(\[])"""
-_VALUE = rf"\*{{0,2}}(?:{_QUOTED}|{_BARE})"
+_NOT = rf"""\s\x00-\x1f"'`<>()\[\]\\,;•|“”«»{_FAR}"""
+_BARE = rf"([^{{}}{_NOT}][^{_NOT}]{{3,80}})(?![(\[])"
+_VALUE = rf"(?:\*{{0,2}}|<\w{{1,8}}>)(?:{_QUOTED}|{_BARE})"
 
 _OF = (  # "for the admin account", "von Anna", "pour la base"
     r"(?:\s(?:for|of|on|to|in|at|I|we|you|für|von|zu|zum|zur|des|der|de|du|pour|del|para|do|da|di"
@@ -37,10 +39,10 @@ _IS = (
 )
 _TO = r"\s(?:to|is set to|set to|auf|à|a)\s"
 _MARK = r"(?:\s?[:：]\s{0,2}|\s[-–—]\s)"
-_WORD = r"(?:ass(?:wor[dt]|phrase|code)|asse|ennwort|ontraseña|enha|ароль)"
+_WORD = r"(?:ass(?:wor[dt]|phrase|code)|asse|ennwort|ontraseña|enha|[пП]ароль)"
 _SAID = re.compile(
     rf"(?:{_WORD}\*{{0,2}}(?:{_OF}?(?:(?P<sure>{_IS})|{_TO})|{_OF}{_MARK}|\s[:–—-]\s)"
-    rf"|(?:ontraseña|ароль|enha){_MARK}){_VALUE}"
+    rf"|(?:ontraseña|[пП]ароль){_MARK}){_VALUE}"
 )
 _NEXT = re.compile(rf"{_WORD}[ \t\n]{_VALUE}")
 _VERB = re.compile(
@@ -54,24 +56,25 @@ _PHRASE = re.compile(
 _EASTERN = re.compile(
     r"(?:パスワード|密码|密碼|口令|비밀번호)(?:[はがを是为為는은이가：:＝=]|\s){1,4}" + _VALUE
 )
-_LOGIN = re.compile(
-    r"(?:ogin|og in|redentials?)(?:\s(?:with|as|using|is|are|mit|als|avec|sont|con):?|:)\*{0,2} "
-    r"[`\"']?(?P<user>[\w.@+-]{2,60}?)[`\"']? ?[/:|] ?" + _VALUE
-)
+_LOGIN = re.compile(r"\b(?:log(?:ged)? ?in|sign(?:ed)? ?in) with $", re.IGNORECASE)
 _SETS = re.compile(r"\b(?:set|chang|reset|updat)[a-z]{0,5}\s[^\n.,;:•]{0,30}$", re.IGNORECASE)
-_STOPS = re.compile(r"\s*$|\s*[.,;!)\n]")
+_STOPS = re.compile(r"\*{0,2}(?:\s*$|\s*[.,;!)<\n])")
+_NAMED = re.compile(r"[A-Za-z_]{2,}=")
 _MIXED = re.compile(r"[A-Za-z]\d|\d[A-Za-z]|[!@#$%^&*]")
 
 
-def told(text: str) -> Iterator[Found]:
-    """The passwords that the sentences of a text name."""
-    for hint, readers in _hints(text):
-        at = text.find(hint)
-        while at >= 0:
-            found = next(filter(None, (read(text, at) for read in readers)), None)
-            if found:
-                yield found
-            at = text.find(hint, at + len(hint))
+def prose_hints() -> Iterator[Hint]:
+    """The words for a password, in the languages people write."""
+    yield Hint("ass", first(*LOWER, _said, _next, back=3), "(?=w)")
+    yield Hint("ass", first(_phrase, _said, _next, back=3), "(?=phrase)")
+    yield Hint("ass", first(_said, back=3), "(?=e )(?<=de pass)")
+    yield Hint("W", first(*UPPER, back=4), "(?<=ASSW)")
+    yield Hint("DENTIFIED BY ", first(sql, back=13))
+    yield Hint("n with ", first(_login))
+    for word in ("ontraseña", "ennwort", "enha", "пароль", "Пароль"):
+        yield Hint(word, first(_said, _next, back=len(word)), far=True)
+    for sign in "パ密口비":
+        yield Hint(sign, first(_eastern, back=1), far=True)
 
 
 def _said(text: str, at: int) -> Found | None:
@@ -81,10 +84,6 @@ def _said(text: str, at: int) -> Found | None:
         return None
     sure = found["sure"] is not None or _SETS.search(text[max(0, at - 40) : at]) is not None
     return _value(text, found, sure)
-
-
-def _french(text: str, at: int) -> Found | None:
-    return _said(text, at + len("de p"))
 
 
 def _next(text: str, at: int) -> Found | None:
@@ -110,13 +109,7 @@ def _eastern(text: str, at: int) -> Found | None:
 
 def _login(text: str, at: int) -> Found | None:
     """Log in with admin / …"""
-    found = _LOGIN.match(text, at)
-    if found is None:
-        return None
-    value = found[found.lastindex or 0].rstrip(".,;:")
-    start = found.start(found.lastindex or 0)
-    good = "/" not in value and (odd(value) or (weak(value) and weak(found["user"])))
-    return (start, start + len(value), "password") if good else None
+    return pair_after(text, at) if _LOGIN.search(text[max(0, at - 20) : at]) else None
 
 
 def _value(text: str, found: re.Match[str], sure: bool) -> Found | None:
@@ -126,20 +119,21 @@ def _value(text: str, found: re.Match[str], sure: bool) -> Found | None:
         return (start, start + len(value), "password") if _quoted(value, sure) else None
     value = value.rstrip(".:*")
     end = start + len(value)
-    if value.isdigit():
-        good = len(value) >= 5 and _STOPS.match(text, end) is not None
-    elif weak(value):
-        good = sure and _STOPS.match(text, end) is not None
+    if value.isdigit() or (weak(value) and not odd(value)):
+        good = sure and len(value) >= 4 and _STOPS.match(text, end) is not None
     else:
-        good = odd(value) and not numbered(value) and not ordinary(value) and "=" not in value[:-2]
+        good = odd(value) and not (ordinary(value) or _NAMED.match(value))
+        good = good and (sure or not numbered(value))
     return (start, end, "password") if good else None
 
 
 def _quoted(value: str, sure: bool) -> bool:
     if " " in value:
         return passphrase(value)
+    if value[0] in ".,;+)<&":
+        return False  # the quote before it closes a string
     if odd(value) or weak(value):
-        return not numbered(value)
+        return sure or not numbered(value)
     return sure and plausible(value) and not ordinary(value)
 
 
@@ -147,26 +141,3 @@ def _strong(found: re.Match[str]) -> bool:
     """Not only one digit: `OAuth2`, `sha1`."""
     group = found.lastindex or 0
     return group < found.re.groups or len(_MIXED.findall(found[group])) > 1
-
-
-_ASCII: tuple[tuple[str, tuple[Reader, ...]], ...] = (
-    ("assw", (*LOWER, _said, _next)),
-    ("assphrase", (_phrase, _said, _next)),
-    ("asscode", (_said, _next)),
-    ("ASSW", UPPER),
-    ("DENTIFIED BY", (sql,)),
-    ("de passe", (_french,)),
-    ("redential", (_login,)),
-    ("ogin", (_login,)),
-    ("ennwort", (_said, _next)),
-)
-_OTHERS: tuple[tuple[str, tuple[Reader, ...]], ...] = (
-    ("ontraseñ", (_said, _next)),
-    ("ароль", (_said,)),
-    ("enha ", (_said,)),
-    *((sign, (_eastern,)) for sign in "パ密口비"),
-)
-
-
-def _hints(text: str) -> tuple[tuple[str, tuple[Reader, ...]], ...]:
-    return _ASCII if text.isascii() else _ASCII + _OTHERS

@@ -1,7 +1,7 @@
 """Does it look like the value of a secret, or like code, a type, a reference, a placeholder?
 
-Placeholders that tell nobody anything (`<token>`, `your-api-key`, `xxx`) stay visible; weak
-passwords that are in use (`changeme`, `postgres`) do not.
+Placeholders that give nothing away (`<token>`, `your-api-key`, `xxx`) stay visible. Weak
+passwords that people do use (`changeme`, `postgres`) do not.
 """
 
 from __future__ import annotations
@@ -17,59 +17,62 @@ _NOTHING = frozenset(
     "true false yes no on off null nil none undefined nan empty blank default unset "
     # words about a value
     "required missing invalid valid incorrect correct wrong hidden redacted masked removed omitted "
-    "encrypted hashed plaintext plain base64 hex stdin env environment prompt file here below above "
-    "todo tbd n/a the a an and or not is are was if in on of to for with "
+    "encrypted hashed plaintext plain base64 hex stdin env environment prompt file here below "
+    "above todo tbd n/a the a an and or not is are was if in of to for with try await new lambda "
     # the thing itself
     "password passwd passphrase passcode passwort kennwort pass pwd pw user username login secret "
-    "secrets token tokens key keys apikey api_key api-key credential credentials value placeholder "
-    "example sample "
-    # names that are no secret: ways to hash, encode or log in
-    "bcrypt argon2 argon2i argon2id scrypt pbkdf2 sha1 sha256 sha512 sha-1 sha-256 sha-512 sha2 sha3 "
-    "md5 hmac aes aes128 aes256 aes-128 aes-256 base32 base58 utf8 utf-8 utf16 ascii latin1 oauth "
-    "oauth2 oauth1 oidc saml2 ldap 2fa mfa otp totp http2 ipv4 ipv6 k8s i18n l10n x509 p12 pkcs12 "
-    "pkcs8 pem jwt bearer basic digest ntlm h2 v1 v2 v3".split()
+    "secrets token tokens key keys apikey api_key api-key credential credentials value "
+    # ways to hash, to encode, to log in
+    "bcrypt argon2 argon2i argon2id scrypt pbkdf2 sha1 sha256 sha512 sha-1 sha-256 sha-512 sha2 "
+    "sha3 md5 hmac aes aes128 aes256 aes-128 aes-256 base32 base58 utf8 utf-8 utf16 ascii latin1 "
+    "oauth oauth1 oauth2 oidc saml2 ldap 2fa mfa otp totp http2 ipv4 ipv6 k8s i18n l10n x509 p12 "
+    "pkcs8 pkcs12 pem jwt bearer basic digest ntlm".split()
 )
 _WEAK = frozenset(
-    "admin administrator root toor postgres postgresql mysql mariadb mongo redis rabbitmq guest test "
-    "testing tester demo changeme changeit change-me change_me letmein letmeinplease qwerty qwertz "
-    "azerty welcome iloveyou dragon monkey master sunshine princess football baseball shadow "
-    "superman batman trustno1 swordfish opensesame abc123 hunter hunter2 foobar minioadmin "
-    "supersecret topsecret mysecret mypassword testpassword adminadmin rootroot sa oracle vagrant "
-    "raspberry alpine ubuntu pi toortoor p4ssw0rd passw0rd".split()
+    "admin administrator root toor postgres postgresql mysql mariadb mongo redis rabbitmq guest "
+    "test testing tester demo changeme changeit change-me change_me letmein qwerty qwertz azerty "
+    "welcome iloveyou dragon monkey master sunshine princess football baseball shadow superman "
+    "batman trustno1 swordfish opensesame abc123 hunter hunter2 foobar minioadmin supersecret "
+    "topsecret mysecret adminadmin rootroot sa oracle vagrant raspberry "
+    "alpine ubuntu pi p4ssw0rd passw0rd".split()
 )
+_UNTOLD = ("xxxx", "***", "...", "…", "•", "redacted", "placeholder", "example", "masked")
 _PLACEHOLDER = re.compile(
-    r"x{4}|\*\*\*|\.\.\.|…|•|redacted|placeholder|example|masked"
-    r"|(?:^|[-_. ])(?:your|dummy|fake|insert|enter|replace|sample|some)(?:[-_. ]|$)|^your|^my-?$"
-    r"|^(?:x+|X+|\W+|_+|0+|<.*>|\[.*\]|__\w+__|-+)$",
-    re.IGNORECASE,
+    r"(?:.*[-_. ])?(?:your|dummy|fake|insert|enter|replace|sample|some)(?:[-_. ].*)?|your.*"
+    r"|x+|\W+|_+|0+|<.*>|\[.*\]|__\w+__"
 )
 _REFERENCE = re.compile(
-    r"\$(?![12][aby]?\$|[56y]\$)[\w({:$@!?*]"  # a shell variable; not what crypt(3) writes
-    r"|.*?(?:\$\{|\{\{|#\{|<%|%\{|\$\()|\{[\w.:!]*\}|%[\w(-].{0,3}$|%\w+%$|%\("
-    r"|.*?\{[A-Za-z_][\w.!:]*\}|[@#:!&*?.]\w*$|[@#:][A-Za-z_]\w*\b|!\w+ |&(?:mut )?\w|&#|\\+\w$"
+    r"\$(?![12][aby]?\$|[56y]\$)[\w({:$@!?*]"  # a variable of a shell; not a hash of crypt(3)
+    r"|.*?(?:\$\{|\{\{|#\{|<%|%\{|\$\()|.*?\{[A-Za-z_][\w.!:]*\}|\{\}"
+    r"|%[\w(-].{0,3}$|%\w+%$|%\("
+    r"|[@#:!&*?.]{1,2}[A-Za-z_.-]*$|&(?:mut |#)|\\+\w$"
     r"|[a-z][a-z0-9+.-]{1,20}://|(?:urn|arn|op|vault|ssm|env|file|ref|secret|projects):\S"
-    r"|(?:~|\.{1,2})?/[\w.@-]*(?:/|$)|[A-Za-z]:\\"
-    r"|enc\[|ansible_vault",
+    r"|(?:~|\.{1,2})?/[\w.@-]*(?:/|$)|[a-z]:\\|enc\[",
     re.IGNORECASE,
 )
 _CODE = re.compile(
-    r"[A-Za-z_$@][\w$]*(?:(?:\.|::|->|\?\.|!\.)[A-Za-z_$][\w$]*)+[!?]?"
-    r"|[A-Za-z_$@][\w$.:?!>-]*[(\[{<].*|.*(?:=>|==(?=.)|\|\||&&|::|\)\.).*"
-    r"|[(\[{<].*|0x[0-9a-fA-F]{1,8}|\d+(?:\.\d+){1,3}|v\d[\w.-]*|[\d:.,/+-]{1,3}|[\w-]+\(\)"
-    r"|[\w/-]+\.(?:py|js|ts|tsx|jsx|json|ya?ml|toml|txt|md|sh|go|rs|rb|java|env|pem|key|crt|conf|cfg|"
-    r"ini|html|css|com|org|net|io|dev|php|c|h|cpp|cs|sql|log|lock)"
+    r"[A-Za-z_$@][\w$]*(?:(?:\.|::|->|\?\.|!\.)[A-Za-z_$][\w$]*)+[!?]?"  # a.b
+    r"|[A-Za-z_$@][\w$.:?!>-]*[(\[{<].*|.*(?:=>|==(?=.)|\|\||&&|::|\)\.).*|[(\[{<].*"  # f(x)
+    r"|0x[0-9a-fA-F]{1,8}|\d+(?:\.\d+){1,3}|v\d[\w.-]*|[\d:.,/+-]{1,3}"  # numbers, versions
+    r"|[\w/-]+\.(?:py|js|ts|tsx|jsx|json|ya?ml|toml|txt|md|sh|go|rs|rb|java|env|pem|key|crt|conf"
+    r"|cfg|ini|html|css|com|org|net|io|dev|php|c|h|cpp|cs|sql|log|lock)"
 )
-_CONSTANT = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]*(?:PASS|SECRET|TOKEN|KEY|YOUR|PWD)[A-Z]*")
+_CONSTANT = re.compile(
+    r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]*(?:PASS|SECRET|TOKEN|KEY|YOUR|PWD)[A-Z]*"
+)
 # Names of variables that get a number: `password = pw2`.
 _NUMBERED = re.compile(
-    r"(?:\w*(?:pass(?:word|wd|phrase)?|pwd|pw|secret|token|key|value|val|arg|str|text|input|param|"
-    r"var|field|tmp|result|res|data|config|hash|user|name|string|type|item|line|col|row|step|test))"
+    r"\w*(?:pass(?:word|wd|phrase)?|pwd|pw|secret|token|key|value|val|arg|str|text|input|param|var"
+    r"|field|tmp|result|res|data|config|hash|user|name|string|type|item|line|col|row|step|test)"
     r"_?\d{1,2}",
     re.IGNORECASE,
 )
-# A name that stands for a secret: `clientSecret`, `user_password`, `PasswordField`.
-_NAMES = re.compile(r"[A-Za-z][a-z]*(?:_[a-z]+)+|[A-Za-z][a-z]*(?:[A-Z]+[a-z]*)+")
-_OF_SECRETS = re.compile(r"pass(?:word|wd|phrase)|secret|token|_key|Key|pwd", re.IGNORECASE)
+# The name of a place where a secret is: `clientSecret`, `user_password`, `auth_token_v1`.
+_NAMES = re.compile(r"[A-Za-z][a-z]*(?:(?:_[a-z]+)+|(?:[A-Z]+[a-z]*)+)(?:_?v?\d{1,2})?")
+_OF_SECRETS = re.compile(r"pass(?:word|wd|phrase)|secret|token|_key|key$|pwd", re.IGNORECASE)
+_ORDINARY = re.compile(
+    r"[a-z]+(?:ed|ing|able|ible|ory|only|less)|[a-z]+(?:_[a-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+"
+)
 _SPOKEN = frozenset(
     "a an the is are was be been must should can will may has have had do does did not no in on at "
     "of to for from by with and or if your you my our we i it its this that these those as when "
@@ -81,28 +84,32 @@ _SPOKEN = frozenset(
 _SWITCHES = re.compile(r"[A-Za-z][0-9]|[0-9][A-Za-z]")
 _CASES = re.compile(r"[A-Z]{2}[a-z]|[a-z][A-Z]{2}|[a-z][A-Z][a-z]?[A-Z]")
 _WORDY = re.compile(r"[A-Za-z]?[a-z]{3,}|[A-Z]{4,}")
-_SYMBOL = re.compile(r"[A-Za-z0-9][!@#$%^&*+=~?§€£]+[A-Za-z0-9]|[A-Za-z]\d+[!@#$%^&*+=~?]|[!#^&@%][A-Za-z]\w*\d")
+_SYMBOL = re.compile(
+    r"[A-Za-z0-9][!@#$%^&*+=~?§€£]+[A-Za-z0-9]|[A-Za-z]\d+[!@#$%^&*+=~?]|[!#^&@%][A-Za-z]\w*\d"
+)
+# 12-character, ABC-123, 3rd, a mail address, an address on a chain
+_COUNTED = re.compile(
+    r"\d+-[A-Za-z]+(?:-[A-Za-z]+)*|[A-Za-z]{2,8}-\d{1,6}|\d+(?:st|nd|rd|th|px|ms|s|k|kb|mb|x)"
+    r"|[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{2,64}|0x[0-9a-fA-F]{40}"
+)
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 def plausible(value: str) -> bool:
     """It can be a secret: not a type, a reference, a piece of code, a placeholder."""
-    if not value or value.lower() in _NOTHING or value.strip("*_-.!?").lower() in _NOTHING:
+    if not value or value.strip("*_-.!?").lower() in _NOTHING:
         return False
-    if _PLACEHOLDER.search(value) or _REFERENCE.match(value) or _CONSTANT.fullmatch(value):
+    if _REFERENCE.match(value) or _CODE.fullmatch(value) or _CONSTANT.fullmatch(value):
         return False
-    return not _CODE.fullmatch(value) and any(sign.isalnum() for sign in value)
+    low = value.lower()
+    return not (any(mark in low for mark in _UNTOLD) or _PLACEHOLDER.fullmatch(low))
 
 
 def odd(value: str, least: int = 5) -> bool:
-    """Nobody would write it as a word: letters with digits or signs among them."""
-    if len(value) < least or not plausible(value):
+    """Nobody writes it as a word: letters with digits or signs among them."""
+    if len(value) < least or not (_SWITCHES.search(value) or _SYMBOL.search(value)):
         return False
-    if re.fullmatch(r"\d+-[A-Za-z]+(?:-[A-Za-z]+)*|[A-Z]{2,8}-\d{1,6}|\d+(?:st|nd|rd|th|px|ms|s|k|kb|mb|x)", value, re.IGNORECASE):
-        return False  # 12-character, ABC-123, 3rd
-    if re.fullmatch(r"[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{2,64}", value):
-        return False  # a mail address
-    return _SWITCHES.search(value) is not None or _SYMBOL.search(value) is not None
+    return not _COUNTED.fullmatch(value) and plausible(value)
 
 
 def weak(value: str) -> bool:
@@ -112,7 +119,7 @@ def weak(value: str) -> bool:
 
 def numbered(value: str) -> bool:
     """The name of a variable, with a number."""
-    return _NUMBERED.fullmatch(value) is not None
+    return value[-1:].isdigit() and _NUMBERED.fullmatch(value) is not None
 
 
 def reference(value: str) -> bool:
@@ -120,14 +127,23 @@ def reference(value: str) -> bool:
     return _NAMES.fullmatch(value) is not None and _OF_SECRETS.search(value) is not None
 
 
-def random(value: str, least: int = 16) -> bool:
-    """Made by a machine: no words in it, or digits all over it."""
-    if len(value) < least or len(set(value)) < 6 or not plausible(value):
-        return False
-    if _UUID.fullmatch(value):
+def ordinary(value: str) -> bool:
+    """Words of prose and names of code."""
+    if _ORDINARY.fullmatch(value):
         return True
+    return any(part.lower() in _NOTHING for part in re.split(r"[-/_+]", value))
+
+
+def random(value: str, least: int = 16) -> bool:
+    """Made by a machine: without words, or with digits all over it."""
+    return len(value) >= least and _mixed(value) and plausible(value)
+
+
+def _mixed(value: str) -> bool:
+    if len(set(value)) < 6 or _COUNTED.fullmatch(value):
+        return False
     switches = len(_SWITCHES.findall(value))
-    if switches >= 4:
+    if switches >= 4 or _UUID.fullmatch(value):
         return True
     words = sum(len(word) for word in _WORDY.findall(value))
     if words > 0.6 * len(value):
@@ -136,15 +152,8 @@ def random(value: str, least: int = 16) -> bool:
 
 
 def passphrase(value: str, least: int = 3) -> bool:
-    """Some words in a row that are no sentence."""
+    """Some words in a row that are not a sentence."""
     words = value.split()
     if not least <= len(words) <= 12 or any(word.lower() in _SPOKEN for word in words):
         return False
     return all(re.fullmatch(r"[a-z0-9]{2,16}", word) for word in words)
-
-
-def ordinary(value: str) -> bool:
-    """Words of prose and names of code, where they stand in for no secret."""
-    if re.fullmatch(r"[a-z]+(?:ed|ing|able|ible|ory|only|less)|[a-z]+(?:_[a-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+", value):
-        return True
-    return any(part.lower() in _NOTHING for part in re.split(r"[-/_+]", value))

@@ -7,16 +7,18 @@ a command's flag takes, and for passwords named in sentences.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import msgspec
 
 from minutebook.derive.plain import clean
-from minutebook.derive.secret_assignments import assigned, kind_of
-from minutebook.derive.secret_flags import flagged
-from minutebook.derive.secret_keys import beginning, known
-from minutebook.derive.secret_prose import told
+from minutebook.derive.secret_assignments import assignment_hints, kind_of
+from minutebook.derive.secret_flags import flag_hints
+from minutebook.derive.secret_keys import beginning, key_hints
+from minutebook.derive.secret_prose import prose_hints
+from minutebook.derive.secret_scan import Scanner
 
 
 class Secret(msgspec.Struct, frozen=True):
@@ -29,7 +31,7 @@ class Secret(msgspec.Struct, frozen=True):
 
 def find_secrets(text: str) -> list[Secret]:
     """The secrets of a text, in its order; where two meet, one that covers both."""
-    found = sorted(_candidates(text))
+    found = sorted(_scanner().candidates(text))
     secrets: list[Secret] = []
     ranks: list[int] = []
     for start, rank, end, kind in found:
@@ -44,14 +46,9 @@ def find_secrets(text: str) -> list[Secret]:
     return secrets
 
 
-_LAST = 1_000  # a known format says more than the name it is given to
-
-
-def _candidates(text: str) -> Iterator[tuple[int, int, int, str]]:
-    yield from known(text)
-    for read in (assigned, flagged, told):
-        for start, end, kind in read(text):
-            yield start, _LAST, end, kind
+@cache
+def _scanner() -> Scanner:
+    return Scanner((*key_hints(), *assignment_hints(), *flag_hints(), *prose_hints()))
 
 
 def digest(secret: str) -> str:
@@ -60,8 +57,25 @@ def digest(secret: str) -> str:
 
 
 def mask(text: str, put: Callable[[str, Secret], str] | None = None) -> str:
-    """A text with something else in place of each secret: by default its well-known beginning."""
-    put = put or _masked
+    """A text with something else in place of each secret: by default its well-known beginning.
+
+    Masking again changes nothing.
+    """
+    if put:
+        return _without(text, put)
+    for _ in range(_ROUNDS):
+        hidden = _without(text, _masked)
+        if hidden == text:
+            break
+        text = hidden
+    return text
+
+
+# What is glued to a secret may come out only when that is masked: twice is nearly always enough.
+_ROUNDS = 8
+
+
+def _without(text: str, put: Callable[[str, Secret], str]) -> str:
     parts, at = [], 0
     for secret in find_secrets(text):
         parts += [text[at : secret.start], put(text[secret.start : secret.end], secret)]

@@ -1,30 +1,15 @@
-"""Wiring: settings → the things verbs work on."""
+"""The extractor a person asks for."""
 
 from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from minutebook.record.layout import Layout
-from minutebook.record.roster import load_roster
-from minutebook.config import Settings
 from minutebook.errors import BadArgument
-from minutebook.model import Roster
-from minutebook.sources.library import Library
 
 if TYPE_CHECKING:
     from minutebook.extract.extractor import Extractor
-
-
-@dataclass(frozen=True)
-class House:
-    """Everything a front end needs to call a verb."""
-
-    library: Library
-    roster: Roster
-    layout: Layout
 
 
 EXTRACTORS = ("auto", "anthropic", "claude-cli", "openai", "offline")
@@ -80,7 +65,3 @@ def choose_extractor(
     from minutebook.extract.openai import OpenAIExtractor
 
     return OpenAIExtractor(url, model, find_secret("OPENAI_API_KEY"), budget)
-
-
-def open_house(settings: Settings) -> House:
-    return House(Library(settings.roots), load_roster(settings.archive), Layout(settings.archive))

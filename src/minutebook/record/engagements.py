@@ -39,7 +39,7 @@ def compact(layout: Layout) -> None:
     try:
         content = layout.engagements.read_bytes()
     except FileNotFoundError:
-        content = b""
+        return
     if read_records(layout).problem is not None:
         set_aside(layout.engagements)
     last: dict[str, tuple[str, bytes]] = {}

@@ -63,6 +63,8 @@ class SessionFacts(msgspec.Struct, kw_only=True, omit_defaults=True):
     written: Written = msgspec.field(default_factory=Written)
     loose: Loose = Loose()
     subagents: tuple[SubagentFacts, ...] = ()
+    engagements: list[Any] = []
+    """Engagements of the document's frontmatter (INS-08)."""
     extra: dict[str, Any] = {}
     """Fields a person added to the document's frontmatter."""
 

@@ -72,6 +72,7 @@ def header_of(
         branch=info.branch,
         version=info.versions[0] if info.versions else None,
         summary=summary_line(summary or written.opening) or NOTHING_SAID,
+        engagements=facts.engagements,
         extra=facts.extra,
         edited=edited,
     )

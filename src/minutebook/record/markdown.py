@@ -21,6 +21,7 @@ from minutebook.record.patches import Malformed
 UNDATED = "undated"
 _STAMP = re.compile(r"[0-9][0-9A-Za-z:.+\-]*")
 SEPARATOR = "---\n\n"
+_BESIDE = frozenset({"clock", "progress", "compactions"})  # not worth a word where empty
 
 
 class RoundFacts(msgspec.Struct):
@@ -82,7 +83,7 @@ def write_message(message: Message, folder: str, first: dict[str, Any] | None) -
         carried["round"] = {
             name: msgspec.to_builtins(value)
             for name, value in first.items()
-            if value is not None and value not in ("", ())
+            if value is not None and (value or name not in _BESIDE)
         }
     for name in ("id", "reply_id", "model", "usage", "stop", "queued", "billing"):
         value = getattr(message, name)

@@ -70,14 +70,19 @@ class Publication:
     """One session on its way into the archive. Add rounds, then subagents, then `finish`."""
 
     def __init__(
-        self, layout: Layout, agent_id: str, session_id: str, known: SessionFacts | None
+        self,
+        layout: Layout,
+        agent_id: str,
+        session_id: str,
+        known: SessionFacts | None,
+        media: MediaStore | None = None,
     ) -> None:
         self._layout, self.agent_id, self.session_id = layout, agent_id, session_id
         self._known = known
         self._place = SessionFolder(layout.folder(agent_id, session_id))
         self._inside = self._place
         self._stack = ExitStack()
-        self._media = MediaStore()
+        self._media = media or MediaStore()
         self._body: IO[bytes]
         self.written = _copied(known.written) if known is not None else Written()
         self.rows: list[RoundRow] = []

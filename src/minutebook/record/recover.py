@@ -22,7 +22,8 @@ from minutebook.record.layout import SessionFolder, file_name
 from minutebook.record.markdown import read_rounds, split_messages
 from minutebook.record.notation import parse_carrier
 from minutebook.record.patches import Malformed
-from minutebook.record.rounds import SCHEMA, Damaged, schema_of
+from minutebook.record.rounds import SCHEMA, Damaged, round_file, schema_of
+from minutebook.record.store import make_folder, write_atomically
 
 FIRST_RELEASE = 1
 MISSING = "missing"
@@ -121,6 +122,27 @@ class StoredRounds:
         return told
 
 
+def restore_rounds(folder: SessionFolder, session_id: str) -> list[int]:
+    """Write round files again that are lost and stand in the document; their numbers."""
+    stored = StoredRounds(folder)
+    present = set(folder.numbers())
+    restored: list[int] = []
+    for number in stored.numbers():
+        if number in present:
+            continue
+        round = stored.read(number)
+        if not is_missing(round):
+            make_folder(folder.rounds)
+            write_atomically(folder.round(number), round_file(session_id, round))
+            restored.append(number)
+    return restored
+
+
+def is_missing(round: Round) -> bool:
+    """Whether a round only says that it is gone."""
+    return any(isinstance(b, Notice) and b.kind == MISSING for b in round.blocks)
+
+
 def missing(number: int) -> Round:
     """What stands where a round is gone."""
     words = "The file of this round is missing or damaged, and the document does not have it."
@@ -147,6 +169,7 @@ def recovered_facts(folder: SessionFolder) -> SessionFacts | None:
         source=header.source if header is not None else None,
         written=written,
         subagents=tuple(_subagents(folder)),
+        engagements=header.engagements if header is not None else [],
         extra=header.extra if header is not None else {},
     )
 

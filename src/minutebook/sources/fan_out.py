@@ -1,4 +1,4 @@
-"""Work over many transcripts, on more than one core where that pays.
+"""Work over many sessions, on more than one core where that pays.
 
 Plain ``fork`` and a pipe a worker rather than a process pool: importing and starting the
 pool costs a fifth of what skimming 80 MB does. Where there is no fork, or a worker dies,
@@ -13,50 +13,57 @@ import struct
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import NoReturn, TypeVar
+from typing import NoReturn, Protocol, TypeVar
 
-from minutebook.sources.base import Transcript
+
+class Sized(Protocol):
+    """Something to work on, and how much work it is."""
+
+    @property
+    def size(self) -> int: ...
+
 
 T = TypeVar("T")
+S = TypeVar("S", bound=Sized)
 
 _WORTH_FORKING = 16_000_000  # bytes; below, a second process costs more than it saves
 _MOST_JOBS = 8
-_FRAME = struct.Struct("<II")  # index of the transcript, length of the pickled result
+_FRAME = struct.Struct("<II")  # index of the item, length of the pickled result
 
 
 def fan_out(
-    work: Callable[[Transcript], T], transcripts: Sequence[Transcript], jobs: int | None = None
-) -> Iterator[tuple[Transcript, T]]:
-    """`work` on each transcript, results in the order they are ready.
+    work: Callable[[S], T], items: Sequence[S], jobs: int | None = None
+) -> Iterator[tuple[S, T]]:
+    """`work` on each item, results in the order they are ready.
 
     What `work` returns travels between processes, so it should return little.
     """
-    jobs = min(jobs or os.cpu_count() or 1, _MOST_JOBS, len(transcripts))
-    total = sum(transcript.size for transcript in transcripts)
-    left = dict(enumerate(transcripts))
+    jobs = min(jobs or os.cpu_count() or 1, _MOST_JOBS, len(items))
+    total = sum(item.size for item in items)
+    left = dict(enumerate(items))
     # A forked child has only the thread that forked: not safe in a process with several.
     alone = threading.active_count() == 1
     if jobs > 1 and total >= _WORTH_FORKING and alone and hasattr(os, "fork"):
-        for index, result in _forked(work, transcripts, jobs):
+        for index, result in _forked(work, items, jobs):
             yield left.pop(index), result
-    for transcript in left.values():
-        yield transcript, work(transcript)
+    for item in left.values():
+        yield item, work(item)
 
 
 def _forked(
-    work: Callable[[Transcript], T], transcripts: Sequence[Transcript], jobs: int
+    work: Callable[[S], T], items: Sequence[S], jobs: int
 ) -> Iterator[tuple[int, T]]:
     import selectors  # only where there is enough work for a second process
 
     children: list[int] = []
     with selectors.DefaultSelector() as ready:
         try:
-            for share in _shares(transcripts, jobs):
+            for share in _shares(items, jobs):
                 reading, writing = os.pipe()
                 child = os.fork()
                 if child == 0:
                     os.close(reading)
-                    _work_off(work, transcripts, share, writing)
+                    _work_off(work, items, share, writing)
                 os.close(writing)
                 children.append(child)
                 ready.register(reading, selectors.EVENT_READ, bytearray())
@@ -75,8 +82,8 @@ def _forked(
 
 
 def _work_off(
-    work: Callable[[Transcript], T],
-    transcripts: Sequence[Transcript],
+    work: Callable[[S], T],
+    items: Sequence[S],
     share: list[int],
     writing: int,
 ) -> NoReturn:
@@ -85,7 +92,7 @@ def _work_off(
 
     try:
         for index in share:
-            result = pickle.dumps(work(transcripts[index]), pickle.HIGHEST_PROTOCOL)
+            result = pickle.dumps(work(items[index]), pickle.HIGHEST_PROTOCOL)
             frame = memoryview(_FRAME.pack(index, len(result)) + result)
             while frame:
                 frame = frame[os.write(writing, frame) :]
@@ -115,13 +122,13 @@ def _end(children: list[int]) -> None:
         os.waitpid(child, 0)
 
 
-def _shares(transcripts: Sequence[Transcript], jobs: int) -> list[list[int]]:
-    """Indexes of transcripts, dealt out by size so that the shares weigh the same."""
+def _shares(items: Sequence[S], jobs: int) -> list[list[int]]:
+    """Indexes of items, dealt out by size so that the shares weigh the same."""
     shares: list[list[int]] = [[] for _ in range(jobs)]
     weights = [0] * jobs
-    by_size = sorted(range(len(transcripts)), key=lambda index: -transcripts[index].size)
+    by_size = sorted(range(len(items)), key=lambda index: -items[index].size)
     for index in by_size:
         lightest = weights.index(min(weights))
         shares[lightest].append(index)
-        weights[lightest] += transcripts[index].size
+        weights[lightest] += items[index].size
     return shares

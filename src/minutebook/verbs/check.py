@@ -281,14 +281,14 @@ def _source_problems(
     growth = Growth(source, folder, entry, facts, MediaStore(), from_start=True)
     waiting = sum(1 for _ in growth.rounds())
     merge = growth.merge
+    if growth.gone:
+        remarks.append(f"the source has lost {growth.gone} of the session's messages")
     if merge is not None and merge.changed:
         what = "message reads" if merge.changed == 1 else "messages read"
         yield f"{merge.changed} {what} differently in the source"
     if merge is not None and merge.late:
         what = "message" if merge.late == 1 else "messages"
         remarks.append(f"{merge.late} {what} of the source are older than what was written before")
-    if merge is not None and merge.gone:
-        remarks.append(f"the source has lost {merge.gone} of the session's messages")
     if waiting:
         what = "round is" if waiting == 1 else "rounds are"
         remarks.append(f"{waiting} {what} not inscribed yet")

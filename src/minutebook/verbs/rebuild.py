@@ -28,9 +28,9 @@ from minutebook.record.ledger import Entry, save_ledger
 from minutebook.record.patches import Malformed
 from minutebook.record.publish import document_body, refresh_database, subagent_document
 from minutebook.record.recover import (
-    MISSING,
     DocumentRounds,
     StoredRounds,
+    is_missing,
     reason,
     recovered_facts,
 )
@@ -66,7 +66,8 @@ def rebuild(archive: Archive) -> Rebuilt:
         count = make_sessions_database(archive, entries.values())
         write_indexes(layout, entries.values())
         save_ledger(layout, run.ledger)
-        write_page(archive)
+        if layout.engagements.exists():
+            write_page(archive)
     return Rebuilt(len(entries), count, restored, problems)
 
 
@@ -110,7 +111,7 @@ class _Session:
             if number not in damaged and path.exists():
                 continue
             round = stored.read(number)
-            if any(getattr(b, "kind", "") == MISSING for m in round.messages for b in m.blocks):
+            if is_missing(round):
                 self._problems.append(f"{path}: it is gone, and the document does not have it")
                 continue
             if path.exists():

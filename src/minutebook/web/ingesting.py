@@ -135,15 +135,16 @@ def _without_interrupts() -> Iterator[None]:
 def ingest_archive(root: Path, places: tuple[Path, ...], sending: Connection) -> None:
     """Take the minutes of what is new, then bring the search index up to date."""
     _end_with(os.getppid())
-    problem: str | None = None
     try:
         problem = _ingest(root, places, sending)
+    except BrokenPipeError:
+        sys.exit(1)  # the server is gone
     except (MinutebookError, OSError, sqlite3.Error) as error:
         problem = str(error)
-    try:
-        sending.send({"done": True, "problem": problem})
-    except OSError:
-        sys.exit(1)  # nobody listens any more
+    except Exception as error:
+        sending.send({"done": True, "problem": f"a bug in minutebook, {type(error).__name__}"})
+        raise
+    sending.send({"done": True, "problem": problem})
 
 
 def _ingest(root: Path, places: tuple[Path, ...], sending: Connection) -> str | None:

@@ -39,8 +39,10 @@ class ServerState:
 
     def look_again(self) -> None:
         """Transcripts changed."""
+        before = self.archive.library  # kept until there is another: the archive goes by `id()`
         self.archive.look_again()
-        self.stale = True
+        if self.archive.library is not before:
+            self.stale = True
 
     @property
     def is_writable(self) -> bool:
