@@ -27,6 +27,7 @@ THEN = [
     ["tag", "Reed", "1", "side"],
     ["correct", "Reed", "1", "method=debug"],
     ["rebuild"],
+    ["search", "passkey"],
     ["semantic", "embed"],
     ["check", "--all"],
     ["sessions"],
@@ -67,7 +68,6 @@ def test_an_archive_is_private(
         os.umask(mask)
         ran = run(*args)
         assert ran.status == 0, (args, ran.err)
-    run("search", "passkey")
     assert open_to_others(archive) == []
 
 

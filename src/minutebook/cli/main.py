@@ -24,7 +24,7 @@ VERBS = {
     "correct": "Correct an engagement; your word wins over every later extraction.",
     "doctor": "Show what the transcripts look like, and which will be deleted.",
     "context": "Give an agent exactly the rounds it needs, within its budget.",
-    "mcp": "Let agents ask: search, show, context, decisions, over the Model Context Protocol.",
+    "mcp": "Let agents search, read and build contexts, over the Model Context Protocol.",
     "watch": "Keep the minutes current by itself, as sessions grow; until Ctrl-C.",
     "install": "Make it happen by itself: a skill and a hook for Claude Code, or a service.",
     "inscribe": "Write sessions down: documents, rounds, databases, indexes.",

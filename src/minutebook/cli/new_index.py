@@ -11,11 +11,16 @@ from minutebook.cli import terminal
 
 @contextmanager
 def telling_of_a_new_index(archive: Archive) -> Iterator[None]:
-    """Say that there is an index now, and that it can be thrown away."""
+    """Say that there is an index now, where there was none."""
     there = archive.layout.search_database.exists()
     yield
     if not there and archive.layout.search_database.exists():
-        terminal.note(
-            f"Made a search index in {archive.layout.sessions}. Only you can read it, and you "
-            "can delete it: it is made again when it is needed."
-        )
+        note_new_index(archive, "Made")
+
+
+def note_new_index(archive: Archive, verb: str) -> None:
+    """Where the index is, who can read it, and that it can be thrown away."""
+    terminal.note(
+        f"{verb} a search index in {archive.layout.sessions}. Only you can read it, and you can "
+        "delete it: it is made again when it is needed."
+    )

@@ -6,11 +6,11 @@ import os
 
 import click
 
+from minutebook.archive import open_archive
 from minutebook.cli import terminal
+from minutebook.cli.new_index import note_new_index
 from minutebook.cli.options import archive_options
-from minutebook.config import chosen_archive, expanded
 from minutebook.errors import BadArgument
-from minutebook.record.layout import Layout
 
 
 @click.command("serve")
@@ -45,8 +45,10 @@ def command(
     from minutebook.web.app import Viewer, create_app
     from minutebook.web.server import bound, serve
 
-    root, _ = chosen_archive(archive)
-    places = tuple(expanded(place) for place in roots)
+    # Roots are not asked for yet: a server outlives folders, and waits for new ones.
+    book = open_archive(archive, roots, create=True)
+    if not book.layout.search_database.exists():
+        note_new_index(book, "Makes")
     token = token or os.environ.get("MINUTEBOOK_TOKEN") or None
     listening = bound(host, port, token)
     shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
@@ -57,7 +59,7 @@ def command(
         if open_browser:
             webbrowser.open(address)
 
-    viewer = Viewer(Layout(root), places, take=not no_ingest, watch=watch)
+    viewer = Viewer(book.layout, book.places, take=not no_ingest, watch=watch)
     app = create_app(
         viewer, port=port, host=host if host in ("0.0.0.0", "::") else shown, token=token
     )

@@ -8,11 +8,10 @@ import time
 
 import click
 
-from minutebook.archive import Archive
+from minutebook.archive import Archive, open_archive
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option
-from minutebook.config import chosen_archive, expanded
 from minutebook.errors import BadArgument
 from minutebook.extract.choose import EXTRACTORS, choose_extractor
 from minutebook.extract.extractor import Extractor
@@ -49,9 +48,9 @@ def command(
         raise BadArgument("A model in the background needs a limit: --daily-cap 1.00 (dollars).")
     if daily_cap is not None and not paid:
         raise BadArgument(f"{extractor} has no prices: leave --daily-cap out.")
-    places = tuple(expanded(root) for root in roots)
+    named = open_archive(archive, roots, create=True)
     # Lenient: a folder that is watched may come and go.
-    book = Archive(chosen_archive(archive)[0], places, lenient=True)
+    book = Archive(named.root, named.places, lenient=True)
 
     def ask(left: float | None) -> Extractor:
         return choose_extractor(extractor, model=model, base_url=base_url, max_cost=left)
@@ -66,7 +65,7 @@ def command(
     )
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
-    for root in places:
+    for root in book.places:
         if not root.exists():
             terminal.note(f"There is no {root}: it is not watched.")
 
