@@ -20,7 +20,7 @@ from minutebook.archive.names import parse_rounds
 from minutebook.derive.times import instant
 from minutebook.errors import BadArgument, NotFound
 from minutebook.model import Round, SessionInfo
-from minutebook.sources.claude_code.records import Surgery
+from minutebook.sources.base import Surgery
 from minutebook.verbs.chosen_rounds import (
     NAMESPACE,
     ChosenRounds,
