@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -438,6 +440,15 @@ def test_contexts_are_the_same_without_transcripts(archive: Archive, orphaned: A
         assert whole == materialise(orphaned, [name], mode="full")
 
 
+def shown(archive: Archive, address: str) -> str:
+    """What `show` gives for an address, as a context would tell it."""
+    places = ["--archive", archive.root, "--root", *archive.places]
+    command = [sys.executable, "-m", "minutebook", "show", address, "--json", *map(str, places)]
+    done = subprocess.run(command, capture_output=True, check=True)
+    (round,) = json.loads(done.stdout)["rounds"]
+    return round_text(address, msgspec.convert(round, Round), EVERYTHING)
+
+
 def test_a_number_is_the_same_round_everywhere(tmp_path: Path) -> None:
     """ARC-03: a round that was archived while it was running and then went on keeps its number,
     and so do those after it, before and after they are archived too."""
@@ -452,6 +463,7 @@ def test_a_number_is_the_same_round_everywhere(tmp_path: Path) -> None:
             assert (piece.first, piece.text) == (number, inject(session, number))
             by_number = materialise(archive, [id], rounds=str(number), mode="full")
             assert by_number.pieces == one.pieces
+            assert shown(archive, f"{id[:8]}#{number}") == piece.text
             seen[-1].append(piece.text)
         archive = taken(tmp_path / "claude", tmp_path / "archive")
     assert seen[0] == seen[1]

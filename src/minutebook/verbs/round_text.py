@@ -55,9 +55,9 @@ def round_text(address: str, round: Round, fidelity: Fidelity) -> str:
     """A round under a heading that says where it is from."""
     when = f" · {_minute(round.started)}" if round.started else ""
     lines = [f"### {address}{when}", ""]
-    renderer = RoundRenderer(fidelity)
+    renderer, asked = RoundRenderer(fidelity), len(round.asked)
     for at, block in enumerate(round.blocks):
-        lines += renderer.visit(block, typed=at < len(round.asked))
+        lines += renderer.visit(block, typed=at < asked)
     return "\n".join(lines).rstrip() + "\n\n"
 
 
