@@ -18,10 +18,8 @@ from typing import Any
 
 import pytest
 
-from minutebook.record.layout import Layout
-from minutebook.record.reading import Inscription, read_inscription
-from minutebook.model import Roster
-from minutebook.sources.library import Library
+from minutebook.archive import Archive, open_archive
+from minutebook.archive.session import OpenSession
 from minutebook.verbs.export import Exported, export_claude, export_operated
 from minutebook.verbs.inscribe import inscribe
 from minutebook.verbs.surgery import (
@@ -134,13 +132,12 @@ def test_the_real_cli_gets_the_whole_conversation(
     source: Path, tmp_path: Path, tools: ModuleType
 ) -> None:
     """OPS-13: inscribed, exported, resumed: every message reaches the model."""
-    layout = Layout(tmp_path / "archive")
-    (transcript,) = Library([source]).transcripts
-    report = inscribe(layout, Roster(), [transcript], ended=True)
+    archive = open_archive(tmp_path / "archive", [source], create=True)
+    report = inscribe(archive, ended=True)
     assert report.sessions[0].outcome == "new"
     home, cwd = home_of(tmp_path)
-    (document,) = layout.documents()
-    exported = export_claude(document, root=home / ".claude", cwd=str(cwd))
+    (session_id,) = archive.ledger().sessions
+    exported = export_claude(archive, session_id, root=home / ".claude", cwd=str(cwd))
     assert_resumes(exported, home, cwd, tools)
 
 
@@ -186,43 +183,63 @@ OPERATED = sorted(corpus_sessions("claude/projects/*/*.jsonl"), key=lambda p: p.
 
 
 @pytest.fixture(scope="module")
-def archive(tmp_path_factory: pytest.TempPathFactory) -> list[Inscription]:
-    """Inscriptions of the first six that have enough rounds."""
-    layout = Layout(tmp_path_factory.mktemp("surgery"))
-    inscribe(layout, Roster(), Library(OPERATED).transcripts, ended=True)
-    found = [read_inscription(path) for path in layout.documents()]
-    return [one for one in found if len(one.rounds) >= 5][:6]
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Archive:
+    """The sessions that are operated on, archived."""
+    found = open_archive(tmp_path_factory.mktemp("surgery"), OPERATED, create=True)
+    inscribe(found, ended=True)
+    return found
 
 
-def some(inscription: Inscription) -> range:
+@pytest.fixture(scope="module")
+def sessions(archive: Archive) -> list[OpenSession]:
+    """The first six that have enough rounds."""
+    opened = map(archive.open, sorted(archive.ledger().sessions))
+    return [session for session in opened if session.count >= 5][:6]
+
+
+def some(session: OpenSession) -> range:
     """Rounds out of the middle."""
-    third = max(1, len(inscription.rounds) // 3)
+    third = max(1, session.count // 3)
     return range(1 + third, 1 + 2 * third)
 
 
-VARIANTS: dict[str, Callable[[Inscription, Inscription], list[Operated]]] = {
-    "full-after": lambda one, _: [full_after(one, one.rounds[len(one.rounds) // 2].started or "")],
-    "engagement": lambda one, _: [only_engagement(one, "some-work", some(one))],
-    "compress-engagement": lambda one, _: [compressed_engagement(one, "some-work", some(one))],
-    "merge": lambda one, other: [merged(one, other)],
-    "split": lambda one, _: split(one, {"first": "1-2", "rest": f"2-{len(one.rounds)}"}),
+def middle(session: OpenSession) -> str:
+    """When the round in the middle began."""
+    return session.stored(session.count // 2 + 1).started or ""
+
+
+Operate = Callable[[Archive, OpenSession, OpenSession], list[Operated]]
+VARIANTS: dict[str, Operate] = {
+    "full-after": lambda a, one, _: [full_after(a, one.session_id, middle(one))],
+    "engagement": lambda a, one, _: [only_engagement(a, one.session_id, "work", some(one))],
+    "compress-engagement": lambda a, one, _: [
+        compressed_engagement(a, one.session_id, "work", some(one))
+    ],
+    "merge": lambda a, one, other: [merged(a, one.session_id, other.session_id)],
+    "split": lambda a, one, _: split(a, one.session_id, {"first": "1-2", "rest": f"2-{one.count}"}),
 }
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("place", range(5))
 def test_every_surgery_resumes(
-    place: int, variant: str, archive: list[Inscription], tmp_path: Path, tools: ModuleType
+    place: int,
+    variant: str,
+    archive: Archive,
+    sessions: list[OpenSession],
+    tmp_path: Path,
+    tools: ModuleType,
 ) -> None:
     """OPS-17: cut, shortened, merged and split transcripts resume, and send what they hold."""
     home, cwd = home_of(tmp_path)
-    one, other = archive[place], archive[place + 1]
-    for operated in VARIANTS[variant](one, other):
-        exported = export_operated(operated, root=home / ".claude", cwd=str(cwd))
+    one, other = sessions[place], sessions[place + 1]
+    for operated in VARIANTS[variant](archive, one, other):
+        exported = export_operated(archive, operated, root=home / ".claude", cwd=str(cwd))
         sent = assert_resumes(exported, home, cwd, tools)
         if operated.surgery.references and variant != "merge":
             assert "minutebook show" in sent or "minutebook context" in sent
         if variant == "merge":
             for parent in (one, other):
-                prompt = next(r.prompt.text for r in parent.rounds if r.prompt and r.prompt.text)
+                prompts = (r.prompt.text for r in parent.stored_rounds() if r.prompt)
+                prompt = next(text for text in prompts if text)
                 assert json.dumps(prompt.strip()[:40])[1:-1] in sent

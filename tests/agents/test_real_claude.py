@@ -14,7 +14,7 @@ import pytest
 from minutebook.record.engagements import read_records
 from minutebook.record.layout import Layout
 from minutebook.verbs.install_claude import ClaudeHome
-from minutebook.verbs.materialise import Shelf
+from minutebook.archive import Archive
 from tests.conftest import needs_corpus
 from tests.test_resume import BIN, home_of, tools
 
@@ -28,7 +28,7 @@ pytestmark = [
 
 
 def test_the_real_cli_calls_the_mcp_server(
-    shelf: Shelf, examples: Path, tmp_path: Path, tools: ModuleType
+    archive: Archive, examples: Path, tmp_path: Path, tools: ModuleType
 ) -> None:
     """FUT-05: `claude` starts the server, lists its tools, calls one, and gives the answer on."""
     home, cwd = home_of(tmp_path)
@@ -36,7 +36,7 @@ def test_the_real_cli_calls_the_mcp_server(
         "command": sys.executable,
         "args": [
             *("-m", "minutebook", "mcp", "--root", str(examples)),
-            *("--archive", str(shelf.layout.root)),
+            *("--archive", str(archive.root)),
         ],
         "env": {"PYTHONPATH": os.pathsep.join(sys.path)},
     }

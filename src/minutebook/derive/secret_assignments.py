@@ -69,17 +69,19 @@ _BETWEEN = re.compile(r">?(?P<space>[ \t]{0,8})\*{0,2}[ \t]?")
 _OPEN = re.compile(r"""[bBrRuUfFL@$]{0,2}(?P<quote>\\{0,3}["'`]|%22|[“„«「])""")
 _CLOSING = {"“": "”", "„": "“", "«": "»", "「": "」"}
 _RUN = r"""[^\s\x00-\x1f\x7f"'`\\<>•“”]"""
-_BARE, _REST = re.compile(_RUN + "{1,1000}"), re.compile(_RUN + "{0,4000}")
+_BARE, _REST = re.compile(_RUN + "{1,200}"), re.compile(_RUN + "{0,4000}")
 _LONGEST = 4_000
-_JUDGED = 128  # so many signs of a value say what it is
+_JUDGED = 64  # so many signs of a value say what it is
 
 _EXPORT = re.compile(r"[ \t]{1,3}(?:tropxe|VNE|vne--|e-|tes|xtes|GRA|gra-dliub--)(?:\W|$)|=")
 _LISTED = re.compile(r"[;&?][ \t]{0,2}|[ \t]{1,2}[^\s=,(]{1,60}=")
 _PAIR_NEXT = re.compile(r"[ \t]{1,2}[\w.-]{1,60}=[^\s=]")
-_BRACKET = re.compile(r"[][(){}]")
+_STOPS, _STOPS_SOONER = re.compile(r"[;&|\][(){}]"), re.compile(r"[,;&|\][(){}]")
+_SEPARATES, _SEPARATES_SOONER = re.compile(r"[;&|]"), re.compile(r"[,;&|]")
 _LINE_ENDS = re.compile(r"[ \t]*(?:$|[\r\n#])")
 _ENDS_HERE = re.compile(r"""[ \t]{0,8}(?:$|[\r\n#|]|//|\\[nrt]|["'`,;})\]])""")
 _GOES_ON = re.compile(r"[ \t]{0,3}(?:[+?%]|\|\|?|&&|\bif\b|\bor\b|\bas\b|\.\w|\()")
+_NESTED = re.compile(r"[A-Za-z_][\w-]{0,40}+=[^=\s]", re.ASCII)
 _DEFAULT = re.compile(r"""-([^\s}"'`$]{1,200})\}""")  # ${DB_PASSWORD:-changeme}
 # - name: DB_PASSWORD↵  value: …
 _ENTRY = re.compile(
@@ -121,7 +123,7 @@ def _made(value: str, about: Named, least: int) -> bool:
     """Not a word: most tokens and keys are made by a machine."""
     if about.kind == "secret" and (about.clear or about.environment) and len(value) >= 6:
         return plausible(value)
-    return not value.isdigit() and (odd(value, least) or random(value))
+    return odd(value, least) or (not value.isdigit() and random(value))
 
 
 def _given(text: str, at: int) -> Found | None:
@@ -145,6 +147,8 @@ def _given(text: str, at: int) -> Found | None:
         return _quoted(text, opened, about, plain)
     if about.environment and not about.clear and sign == ":":
         return None  # --- PASS: TestIt
+    if _NESTED.match(text, start):
+        return None  # token=password=…: that is for the next sign to say
     bare = _BARE.match(text, start)
     whole = _cut(bare[0], plain or (sign == ":" and not tight)) if bare else ""
     value, end = whole[:_JUDGED], start + len(whole)
@@ -154,7 +158,7 @@ def _given(text: str, at: int) -> Found | None:
         good = _LINE_ENDS.match(text, end) is not None and _fits_plain(value, about)
     else:
         good = _fits(text, start, end, value, about, tight and sign == "=")
-    if good and len(whole) == 1_000 and (rest := _REST.match(text, end)):
+    if good and len(whole) == 200 and (rest := _REST.match(text, end)):
         end = rest.end()
     return (start, end, about.kind) if good else None
 
@@ -217,11 +221,10 @@ def _is_plain(left: re.Match[str], about: Named) -> bool:
 
 def _cut(value: str, whole: bool) -> str:
     """A run of signs as far as it is the value."""
-    value = re.split(r"[;&|]" if whole else r"[,;&|]", value, maxsplit=1)[0]
-    bracket = _BRACKET.search(value)
-    if bracket and bracket[0] in ")]}":
-        value = value[: bracket.start()]
-    return value.rstrip(".,:")
+    stop = (_STOPS if whole else _STOPS_SOONER).search(value)
+    if stop and stop[0] in "([{":
+        stop = (_SEPARATES if whole else _SEPARATES_SOONER).search(value)
+    return (value[: stop.start()] if stop else value).rstrip(".,:")
 
 
 def _fits_plain(value: str, about: Named) -> bool:

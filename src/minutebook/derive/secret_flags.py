@@ -88,13 +88,19 @@ def _short(text: str, at: int) -> Found | None:
         return (start, start + len(piped[1]), "password") if piped else None
     if flag is None:
         return None
-    apart, words = bool(flag["space"]), set(_WORDS.findall(line))
+    apart = bool(flag["space"])
     for letter, next_word, programs in _PROGRAMS:
-        if flag["flag"] == letter and apart == next_word and words.intersection(programs.split()):
+        if flag["flag"] == letter and apart == next_word and _runs(line, programs):
             return _taken(flag)
-    if flag["flag"] == "p" and apart and "login" in words and _LOGINS.search(line):
+    if flag["flag"] == "p" and apart and "login" in line and _LOGINS.search(line):
         return _taken(flag)
     return None
+
+
+def _runs(line: str, programs: str) -> bool:
+    """A line has one of the programs as a word of its own."""
+    there = [program for program in programs.split() if program in line]
+    return bool(there) and not set(there).isdisjoint(_WORDS.findall(line))
 
 
 def _taken(flag: re.Match[str]) -> Found | None:

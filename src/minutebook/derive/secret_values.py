@@ -36,7 +36,7 @@ _WEAK = frozenset(
     "topsecret mysecret adminadmin rootroot sa oracle vagrant raspberry "
     "alpine ubuntu pi p4ssw0rd passw0rd".split()
 )
-_UNTOLD = ("xxxx", "***", "...", "…", "•", "redacted", "placeholder", "example", "masked")
+_UNTOLD = re.compile(r"xxxx|\*\*\*|\.\.\.|[…•]|redacted|placeholder|example|masked")
 _PLACEHOLDER = re.compile(
     r"(?:.*[-_. ])?(?:your|dummy|fake|insert|enter|replace|sample|some)(?:[-_. ].*)?|your.*"
     r"|x+|\W+|_+|0+|<.*>|\[.*\]|__\w+__"
@@ -97,12 +97,12 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 def plausible(value: str) -> bool:
     """It can be a secret: not a type, a reference, a piece of code, a placeholder."""
-    if not value or value.strip("*_-.!?").lower() in _NOTHING:
+    low = value.lower()
+    if not value or low.strip("*_-.!?") in _NOTHING:
         return False
     if _REFERENCE.match(value) or _CODE.fullmatch(value) or _CONSTANT.fullmatch(value):
         return False
-    low = value.lower()
-    return not (any(mark in low for mark in _UNTOLD) or _PLACEHOLDER.fullmatch(low))
+    return not (_UNTOLD.search(low) or _PLACEHOLDER.fullmatch(low))
 
 
 def odd(value: str, least: int = 5) -> bool:

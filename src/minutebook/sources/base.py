@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Literal, Protocol
 
 import msgspec
 
-from minutebook.model import FormatReport, Round, Session, SessionInfo, Subagent
+from minutebook.model import (
+    FormatReport,
+    Loose,
+    RecordedCost,
+    Round,
+    Session,
+    SessionInfo,
+    Subagent,
+    ToolKind,
+)
 
 Depth = Literal["skim", "full"]
 """*skim*: metadata and the words of both sides; *full*: every block."""
@@ -48,8 +57,13 @@ class Reading(Protocol):
     at_end: bool
     """Whether the file has been read to its end: rounds given out before can no longer grow."""
 
-    checkpoint: bytes | None
-    """What a later reading of the grown file can go on from; None where it cannot."""
+    loose: Loose
+    """What belongs to none of the rounds; only a full reading gathers it."""
+
+    @property
+    def checkpoint(self) -> bytes | None:
+        """What a later reading of the grown file can go on from; None where it cannot."""
+        ...
 
     def rounds(self) -> Iterator[Round]: ...
 
@@ -62,3 +76,165 @@ def read_session(reading: Reading) -> Session:
     """A whole session as one value."""
     rounds = tuple(reading.rounds())
     return Session(reading.info(), rounds, tuple(reading.subagents()))
+
+
+# ------------------------------------------------------------ the way back
+
+
+class Surgery(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Where a transcript comes from that was cut, joined or shortened (OPS-17)."""
+
+    kind: str
+    """``full-after``, ``engagement``, ``compress-engagement``, ``merge``, ``split``."""
+    parents: tuple[str, ...] = ()
+    what: str | None = None
+    """The moment or the engagement."""
+    parent_session: str | None = None
+    """Of a part: the session that was split."""
+    part: str | None = None
+    references: tuple[str, ...] = ()
+    """Rounds that are not here but referred to, ``<session>#<round>``."""
+
+
+class ExportHeader(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What an exported transcript says of the session it was made from."""
+
+    source: str | None = None
+    """Path of the transcript the session was read from."""
+    title: str | None = None
+    custom_title: str | None = None
+    """The title, where a person gave it."""
+    rename: str | None = None
+    signature: str | None = None
+    cwd: str | None = None
+    branch: str | None = None
+    version: str | None = None
+    cost: RecordedCost | None = None
+    surgery: Surgery | None = None
+
+
+class FactReport(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One kind of fact in two transcripts, counted in both directions."""
+
+    name: str
+    identical: int
+    lost: int = 0
+    """In the source, and not in the export."""
+    added: int = 0
+    """In the export, and not in the source."""
+    lost_examples: list[str] = []
+    added_examples: list[str] = []
+
+
+class FieldFate(msgspec.Struct, frozen=True):
+    """A field of the source's records, and what becomes of it in an export."""
+
+    field: str
+    count: int
+    fate: str
+    """``kept``, ``transformed`` or ``left behind``."""
+    reason: str
+
+
+class Exporter(Protocol):
+    """The way back: writes transcripts its agent can resume. Nothing is held in memory."""
+
+    matters: tuple[str, ...]
+    """Names of the facts whose loss makes a check fail."""
+    fates: dict[str, tuple[str, str]]
+    """Fields of records: what becomes of each, and why. Any other is left behind."""
+
+    def place_for(self, root: Path, cwd: str, session_id: str) -> Path:
+        """Where the agent looks for a session's transcript."""
+        ...
+
+    def emit(
+        self, session_id: str, header: ExportHeader, rounds: Iterable[Round]
+    ) -> Iterator[bytes]:
+        """Lines of the transcript."""
+        ...
+
+    def emit_agents(
+        self, place: Path, session_id: str, agents: Iterable[Subagent]
+    ) -> Iterator[tuple[Path, Iterator[bytes]]]:
+        """Files that go with the transcript at `place`, and the pieces of each."""
+        ...
+
+    def not_sent(self, rounds: Iterable[Round]) -> dict[str, int]:
+        """What the file holds and the agent will not see when it resumes, counted (OPS-11)."""
+        ...
+
+    def compare(self, source: Path, exported: Path) -> tuple[list[FactReport], list[FieldFate]]:
+        """What of the source is in the export, and what became of every field (OPS-14)."""
+        ...
+
+
+# ------------------------------------------------------------ the adapter
+
+
+class Source(Protocol):
+    """An agent, as far as its transcripts go. Nothing outside its folder knows more of it."""
+
+    name: str
+    """``claude-code``; what records and documents name it by."""
+    program: str
+    """``claude``: the command, and the bucket of sessions without a role (AGT-05)."""
+    title: str
+    """``Claude Code``, for people."""
+    home: str
+    """Where its transcripts are by default, for people."""
+
+    @property
+    def exporter(self) -> Exporter | None:
+        """None where nobody can write this agent's transcripts."""
+        ...
+
+    # -- finding
+
+    def default_root(self) -> Path: ...
+
+    def discover(self, places: Iterable[Path]) -> tuple[list[Transcript], list[Trouble]]: ...
+
+    def claims(self, path: Path) -> bool:
+        """Whether a file, or a folder, looks like this agent's."""
+        ...
+
+    def beside(self, path: Path) -> str:
+        """Changes when a file that belongs to the transcript does."""
+        ...
+
+    def orphans(self, folder: Path, session_ids: Collection[str]) -> list[Trouble]: ...
+
+    def retention_days(self, root: Path) -> int:
+        """After how many days the agent deletes a transcript of this root."""
+        ...
+
+    # -- reading
+
+    def read(self, path: Path, depth: Depth) -> Reading: ...
+
+    def resume(self, path: Path, checkpoint: bytes) -> Reading | None:
+        """Go on from a checkpoint; None where the file is not what it was up to there."""
+        ...
+
+    def tool_kind(self, name: str) -> ToolKind: ...
+
+    # -- watching
+
+    def folders(self, places: Iterable[Path]) -> list[Path]:
+        """What to watch: the folders of these places, else of the default root."""
+        ...
+
+    def matters(self, path: Path) -> bool:
+        """Whether a changed path may be a transcript, or belong to one."""
+        ...
+
+    def sessions_of(self, paths: Iterable[Path]) -> set[str]:
+        """What the sessions of changed files may be called."""
+        ...
+
+    # -- going on
+
+    def resume_command(self, session_id: str, cwd: str | None) -> str:
+        """What to type in a shell to go on with a session."""
+        ...

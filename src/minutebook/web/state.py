@@ -39,10 +39,11 @@ class ServerState:
 
     def look_again(self) -> None:
         """Transcripts changed."""
-        before = self.archive.library  # kept until there is another: the archive goes by `id()`
+        before = self.archive.library
         self.archive.look_again()
-        if self.archive.library is not before:
-            self.stale = True
+        # Found anew while the old one is still there: the archive tells them apart by `id()`.
+        assert self.archive.library is not before
+        self.stale = True
 
     @property
     def is_writable(self) -> bool:

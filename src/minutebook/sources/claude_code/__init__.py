@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from minutebook.sources.base import Depth, Transcript, Trouble
-from minutebook.sources.claude_code import locate, settings
+from minutebook.model import ToolKind
+from minutebook.sources.base import Depth, Exporter, Transcript, Trouble
+from minutebook.sources.claude_code import locate, settings, tools
 from minutebook.sources.claude_code.checkpoint import decode_checkpoint
 from minutebook.sources.claude_code.read import ClaudeReading
 
@@ -15,12 +17,39 @@ class ClaudeCode:
     """The adapter, as the registry knows it."""
 
     name = locate.SOURCE
+    program = "claude"
+    title = "Claude Code"
+    home = "$CLAUDE_CONFIG_DIR, else ~/.claude"
+
+    @property
+    def exporter(self) -> Exporter:
+        # Only when something is exported: it is half of this folder.
+        from minutebook.sources.claude_code.export import ClaudeExporter
+
+        return ClaudeExporter()
+
+    # -- finding
 
     def default_root(self) -> Path:
         return locate.default_root()
 
     def discover(self, places: Iterable[Path]) -> tuple[list[Transcript], list[Trouble]]:
         return locate.discover(places)
+
+    def claims(self, path: Path) -> bool:
+        """A transcript, or a folder that holds some."""
+        return path.suffix == ".jsonl" if path.is_file() else (path / "projects").is_dir()
+
+    def beside(self, path: Path) -> str:
+        return locate.beside(path)
+
+    def orphans(self, folder: Path, session_ids: Collection[str]) -> list[Trouble]:
+        return locate.orphans(folder, session_ids)
+
+    def retention_days(self, root: Path) -> int:
+        return settings.retention_days(root)
+
+    # -- reading
 
     def read(self, path: Path, depth: Depth) -> ClaudeReading:
         return ClaudeReading(path, depth)
@@ -32,11 +61,26 @@ class ClaudeCode:
             return None
         return ClaudeReading(path, resume=known)
 
-    def beside(self, path: Path) -> str:
-        return locate.beside(path)
+    def tool_kind(self, name: str) -> ToolKind:
+        return tools.tool_kind(name)
 
-    def orphans(self, folder: Path, session_ids: Collection[str]) -> list[Trouble]:
-        return locate.orphans(folder, session_ids)
+    # -- watching
 
-    def retention_days(self, root: Path) -> int:
-        return settings.retention_days(root)
+    def folders(self, places: Iterable[Path]) -> list[Path]:
+        """What to watch: the folders of these places, else of the default root."""
+        chosen = list(places) or [self.default_root()]
+        inner = [place / "projects" if (place / "projects").is_dir() else place for place in chosen]
+        return [place for place in inner if place.exists()]
+
+    def matters(self, path: Path) -> bool:
+        return path.suffix == ".jsonl"
+
+    def sessions_of(self, paths: Iterable[Path]) -> set[str]:
+        """A subagent's file lies in a folder named after its session."""
+        return {name for path in paths for name in (path.stem, *path.parts[-3:-1])}
+
+    # -- going on
+
+    def resume_command(self, session_id: str, cwd: str | None) -> str:
+        command = f"claude --resume {shlex.quote(session_id)}"
+        return f"cd {shlex.quote(cwd)} && {command}" if cwd else command

@@ -42,7 +42,7 @@ class Sidechains:
     def count(self) -> int:
         return sum(prompt != WARMUP for prompt in self._prompts.values())
 
-    def add(self, record: Record[Any]) -> None:
+    def add(self, record: Record[Any], length: int) -> None:
         chain = self._chain(record)
         conversation = self._chains[chain]
         if record.type == "assistant":

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from minutebook.derive import messages as kinds
 from minutebook.model import (
+    Attachment,
     Block,
     Document,
     Image,
+    Notice,
     ResultPart,
     Text,
     Thinking,
@@ -15,13 +18,16 @@ from minutebook.model import (
     ToolResult,
     Unknown,
 )
+from minutebook.sources.claude_code.messages import classify, spoken
 from minutebook.sources.claude_code.records import FullBlock, SkimBlock
+from minutebook.sources.claude_code.results import NO_FACTS, ResultFacts
+from minutebook.sources.claude_code.tools import tool_kind
 
 
 class OpenCall:
     """A tool call that may still get its result."""
 
-    __slots__ = ("agent", "at", "id", "input", "name", "result")
+    __slots__ = ("agent", "at", "id", "input", "kind", "name", "result")
 
     def __init__(self, id: str, name: str, input: Any, at: str | None) -> None:
         self.id = id
@@ -30,9 +36,16 @@ class OpenCall:
         self.at = at
         self.agent: str | None = None
         self.result: ToolResult | None = None
+        self.kind = tool_kind(name)
+
+    @classmethod
+    def thaw(cls, call: ToolCall) -> OpenCall:
+        opened = cls(call.id, call.name, call.input, call.at)
+        opened.agent, opened.kind = call.agent, call.kind
+        return opened
 
     def freeze(self) -> ToolCall:
-        return ToolCall(self.id, self.name, self.input, self.result, self.at, self.agent)
+        return ToolCall(self.id, self.name, self.input, self.result, self.at, self.agent, self.kind)
 
 
 def skimmed(block: SkimBlock | str) -> Text | Image | Document | None:
@@ -75,14 +88,27 @@ def _media(kind: str, source: dict[str, Any], title: str | None) -> Image | Docu
     return Image(*fields, link) if kind == "image" else Document(*fields, link, title)
 
 
-def result_of(content: Any, *, error: bool, at: str | None, spilled: str | None) -> ToolResult:
+def result_of(
+    content: Any, facts: ResultFacts, *, error: bool, at: str | None, spilled: str | None
+) -> ToolResult:
     """A tool result, whose content may be a string, a list of blocks, or missing."""
-    if isinstance(content, str):
-        return ToolResult(content, error, at, spilled)
     if content is None:
-        return ToolResult("", error, at, spilled)
-    parts = content if isinstance(content, list) else [content]
-    return ToolResult(tuple(_part(part) for part in parts), error, at, spilled)
+        content = ""
+    elif not isinstance(content, str):
+        parts = content if isinstance(content, list) else [content]
+        content = tuple([_part(part) for part in parts])
+    if facts is NO_FACTS:
+        return ToolResult(content, error, at, spilled)
+    return ToolResult(
+        content,
+        error,
+        at,
+        spilled,
+        facts.patch,
+        facts.exit_code,
+        facts.interrupted,
+        facts.duration_ms,
+    )
 
 
 def _part(part: Any) -> ResultPart:
@@ -99,3 +125,35 @@ def _part(part: Any) -> ResultPart:
                 return media
         return Unknown(str(kind), part)
     return Unknown(type(part).__name__, part)
+
+
+def user_blocks(
+    pieces: list[Block], *, meta: bool, compaction: bool, origin: str | None
+) -> tuple[list[Block], bool]:
+    """Blocks of a user record with each text sorted by whose it is; and: is it a real message?"""
+    blocks: list[Block] = []
+    real = False
+    for piece in pieces:
+        if isinstance(piece, Text):
+            kind = classify(piece.text, meta=meta, compaction=compaction)
+            if kind is kinds.PROMPT and origin not in (None, "human"):
+                kind = kinds.TASK if origin == "task-notification" else kinds.TEAMMATE
+            if kind is not kinds.PROMPT:
+                blocks.append(Notice(kind, piece.text))
+                continue
+            real = real or bool(piece.text.strip())
+            said = spoken(piece.text)
+            if said != piece.text:
+                piece = Text(piece.text, said)
+        elif isinstance(piece, Image | Document):
+            if meta or compaction or origin not in (None, "human"):
+                # A picture the harness put there must not make the message look typed.
+                kind = "image" if isinstance(piece, Image) else "document"
+                data = {"media_type": piece.media_type, "data": piece.data}
+                blocks.append(Attachment(kind, data))
+                continue
+            real = True
+        blocks.append(piece)
+    if not real:
+        blocks = [Notice(kinds.META, b.text) if isinstance(b, Text) else b for b in blocks]
+    return blocks, real

@@ -28,10 +28,14 @@ class Checkpoint(msgspec.Struct):
     info: InfoCollector
     queue: PromptQueue
     assembler: AssemblerState
-    seen: list[str]
     first_prompt: str
     rounds: int
     agent_calls: dict[str, str]
+    clocked: bool
+    """Whether this is inside an export, whose own records say nothing of time."""
+    seen: str = ""
+    """Ids of the records met so far (`SeenIds`). They stand on a line of their own behind the
+    rest: gathering them takes longer than all the rest, so it is done only for who asks."""
 
     def fits(self, path: Path) -> bool:
         """Whether the file still is what it was, up to here."""
@@ -48,9 +52,18 @@ def tail_of(path: Path, offset: int) -> str:
         return hashlib.sha256(file.read(min(offset, _TAIL))).hexdigest()[:16]
 
 
+def join_checkpoint(known: bytes, seen: str) -> bytes:
+    return known + b"\n" + seen.encode()
+
+
 def decode_checkpoint(blob: bytes) -> Checkpoint | None:
     """A checkpoint, or None where it is not ours or from another version."""
-    try:
-        return msgspec.json.decode(blob, type=Checkpoint)
-    except (msgspec.DecodeError, RecursionError):
+    known, newline, seen = blob.partition(b"\n")
+    if not newline:
         return None
+    try:
+        found = msgspec.json.decode(known, type=Checkpoint)
+        found.seen = seen.decode("ascii")
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return found

@@ -10,19 +10,31 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from minutebook.model import Attachment, Block, FormatReport, Notice, Text, Unknown, Usage
-from minutebook.sources.claude_code.assemble import OpenMessage, RoundAssembler, user_blocks
-from minutebook.sources.claude_code.blocks import OpenCall, converted, result_of, skimmed
+from minutebook.model import Attachment, Block, FormatReport, Notice, Reply, Text, Unknown
+from minutebook.sources.claude_code.assemble import RoundAssembler
+from minutebook.sources.claude_code.blocks import (
+    OpenCall,
+    converted,
+    result_of,
+    skimmed,
+    user_blocks,
+)
+from minutebook.sources.claude_code.carried import Adds
+from minutebook.sources.claude_code.opened import OpenMessage
 from minutebook.sources.claude_code.records import (
     FullBlock,
     FullMessage,
+    FullRecord,
     OriginFields,
     OtherRecord,
     Record,
+    RepeatedMessage,
+    RepeatedRecord,
     SkimMessage,
-    UsageFields,
 )
+from minutebook.sources.claude_code.results import NO_FACTS, ResultExtras, facts_of
 from minutebook.sources.claude_code.stream import RecordStream
+from minutebook.sources.claude_code.usage import billing_of, reply_key, usage_of
 
 SPAWNING_TOOLS = frozenset({"Task", "Agent"})
 _SPILLED = "<persisted-output>"
@@ -108,10 +120,12 @@ class Conversation:
         if not self._full:
             return [piece for block in content if (piece := skimmed(block)) is not None]
         pieces: list[Block] = []
+        twin, adds = _twin(record, content), _adds(record)
         for index, block in enumerate(content):
             self._report.blocks["user " + ("text" if isinstance(block, str) else block.type)] += 1
             if isinstance(block, FullBlock) and block.type == "tool_result":
-                self._answered(record, block.tool_use_id or "", block.content, block.is_error)
+                id, error = block.tool_use_id or "", bool(block.is_error)
+                self._answered(record, id, block.content, error, twin, adds)
                 continue
             made = converted(block, record.timestamp)
             if made is None or isinstance(made, OpenCall):
@@ -128,21 +142,25 @@ class Conversation:
             kind = FullMessage if self._full else SkimMessage
             message = kind(content=message)
         assembler = self.assembler
-        reply = assembler.open_reply(message.id)
+        reply_id = message.id or None
+        reply = assembler.open_reply(reply_id)
         if reply is None:
             reply = OpenMessage("assistant", record.uuid, record.timestamp)
-            assembler.reply(reply, message.id, record.cwd, record.gitBranch)
+            assembler.reply(reply, reply_id, record.cwd, record.gitBranch)
             reply.model = message.model
         content = message.content
         blocks: list[Any] = [content] if isinstance(content, str) else content or []
         if message.tool_use:
-            blocks = [*blocks, *message.tool_use]
+            blocks = [*blocks, *_typed(message.tool_use)]
         if isinstance(message, FullMessage):
-            if message.stop_reason:
-                reply.stop = message.stop_reason
-            if message.usage is not None:
-                reply.usage = _usage(message.usage, reply.usage)
-            self._reply_in_full(reply, record.timestamp, blocks)
+            adds = _adds(record)
+            if message.stop_reason is not None:
+                reply.stop = message.stop_reason or reply.stop
+            if adds is not None and adds.billing is not None:
+                reply.settle(message.usage, adds.billing)
+            elif message.usage is not None:
+                reply.bill(message.usage, record.timestamp, message.model, _cost(record))
+            self._reply_in_full(reply, record.timestamp, blocks, adds)
             return
         for block in blocks:
             if (piece := skimmed(block)) is not None:
@@ -150,7 +168,28 @@ class Conversation:
             elif block.type == "tool_use":
                 assembler.called(1)
 
-    def _reply_in_full(self, reply: OpenMessage, at: str | None, blocks: list[Any]) -> None:
+    def billed_again(self, record: Record[Any]) -> None:
+        """A repeated record says nothing new, but its usage may be the larger one."""
+        message = record.message
+        if not isinstance(message, FullMessage) or message.usage is None:
+            return
+        reply = self.assembler.open_reply(message.id or None)
+        if reply is not None:
+            reply.bill(message.usage, record.timestamp, message.model, _cost(record))
+        else:
+            self.assembler.repeated(_accounted(message, record, _cost(record)))
+
+    def repeated(self, line: RepeatedRecord | str) -> None:
+        """A subagent's reply that a `progress` record repeats: what it used (USE-01)."""
+        message = line.message if isinstance(line, RepeatedRecord) else None
+        if not isinstance(message, RepeatedMessage) or message.usage is None:
+            return
+        if isinstance(line, RepeatedRecord) and line.type == "assistant":
+            self.assembler.repeated(_accounted(message, line))
+
+    def _reply_in_full(
+        self, reply: OpenMessage, at: str | None, blocks: list[Any], adds: Adds | None
+    ) -> None:
         counts = self._report.blocks
         for index, block in enumerate(blocks):
             counts["assistant text" if isinstance(block, str) else "assistant " + block.type] += 1
@@ -159,6 +198,8 @@ class Conversation:
                 made = self._unknown(index, block, "assistant")
             reply.blocks.append(made)
             if isinstance(made, OpenCall):
+                if adds is not None and adds.kind is not None:
+                    made.kind = adds.kind
                 self._called(made)
 
     def _unknown(self, index: int, block: FullBlock | str, role: str) -> Unknown:
@@ -188,7 +229,7 @@ class Conversation:
             call = self.assembler.last_waiting(record.tool or record.name)
             id = call.id if call else ""
         content = record.output if record.output is not None else record.content
-        self._answered(record, id, content, record.is_error)
+        self._answered(record, id, content, bool(record.is_error))
 
     def _called(self, call: OpenCall) -> None:
         self.assembler.call(call)
@@ -210,32 +251,46 @@ class Conversation:
         call.agent = agent
         self.agent_calls[agent] = call.id
 
-    def _answered(self, record: Stamped, call_id: str, content: Any, error: Any) -> None:
+    def _answered(
+        self,
+        record: Stamped,
+        call_id: str,
+        content: Any,
+        error: bool,
+        twin: ResultExtras | None = None,
+        adds: Adds | None = None,
+    ) -> None:
         spilled = None
         if isinstance(content, list) and len(content) == 1 and isinstance(content[0], dict):
             only = content[0].get("text")
             if isinstance(only, str) and only.startswith(_SPILLED):
                 content = only
         if isinstance(content, str) and content.startswith(_SPILLED):
-            spilled = self._spilled(content, self._stream.extras().persistedOutputPath)
-        result = result_of(
-            spilled[1] if spilled else content,
-            error=bool(error),
-            at=record.timestamp,
-            spilled=spilled[0] if spilled else None,
-        )
+            spilled = self._spilled(content, twin.spilled_to if twin is not None else None)
+        if spilled is not None:
+            content = spilled[1]
         call = self.assembler.waiting_call(call_id)
+        if adds is not None and adds.result is not None:
+            facts = adds.result
+        elif twin is None and not error:
+            facts = NO_FACTS
+        else:
+            failed_run = content if error and call is not None and call.kind == "run" else None
+            facts = facts_of(twin, failed_run=failed_run)
+        spilled_to = spilled[0] if spilled is not None else None
+        result = result_of(content, facts, error=error, at=record.timestamp, spilled=spilled_to)
         if call is None:
             self.assembler.stray(call_id, result, record.uuid, record.timestamp)
             return
         self.assembler.answer(call, result)
-        if call.name in SPAWNING_TOOLS:
-            self._told(call)
+        if adds is not None and adds.agent is not None:
+            self._spawned(call, adds.agent)
+        elif call.name in SPAWNING_TOOLS:
+            self._told(call, twin)
 
-    def _told(self, call: OpenCall) -> None:
+    def _told(self, call: OpenCall, twin: ResultExtras | None) -> None:
         """The result names the subagent; else the next one that was given this prompt."""
-        extras = self._stream.extras()
-        agent = extras.agentId or extras.agent_id
+        agent = twin.agent if twin is not None else None
         if agent is None and call.agent is None:
             candidates = self._links.by_prompt.get(_prompt_of(call) or "", [])
             agent = next((id for id in candidates if id not in self.agent_calls), None)
@@ -263,12 +318,41 @@ def _prompt_of(call: OpenCall) -> str | None:
     return prompt if isinstance(prompt, str) else None
 
 
-def _usage(fields: UsageFields, known: Usage | None) -> Usage:
-    """Early lines of a reply hold a placeholder, the last one the truth (FMT-26)."""
-    usage = Usage(
-        fields.input_tokens or 0,
-        fields.output_tokens or 0,
-        fields.cache_read_input_tokens or 0,
-        fields.cache_creation_input_tokens or 0,
+def _twin(record: Record[Any], content: list[Any]) -> ResultExtras | None:
+    """The structured twin of the result. It does not say of which: it is the only one's."""
+    twin = record.toolUseResult if isinstance(record, FullRecord) else None
+    if not isinstance(twin, ResultExtras):
+        return None
+    if len(content) > 1 and sum(getattr(b, "type", "") == "tool_result" for b in content) > 1:
+        return None
+    return twin
+
+
+def _adds(record: Record[Any]) -> Adds | None:
+    return record.minutebook.adds if record.minutebook is not None else None
+
+
+def _cost(record: Record[Any]) -> Any:
+    return record.costUSD if isinstance(record, FullRecord) else None
+
+
+def _typed(calls: list[Any]) -> list[Any]:
+    """FMT-08: items of ``message.tool_use`` are calls, whether or not they say so."""
+    for call in calls:
+        call.type = call.type or "tool_use"
+    return calls
+
+
+def _accounted(
+    message: FullMessage | RepeatedMessage, line: Stamped, cost: Any = None
+) -> Reply:
+    fields = message.usage
+    assert fields is not None
+    return Reply(
+        reply_key(message.id, line.uuid),
+        line.timestamp,
+        message.model,
+        usage_of(fields),
+        message.stop_reason,
+        billing_of(fields, cost=cost),
     )
-    return usage if known is None or usage.total >= known.total else known

@@ -17,6 +17,7 @@ import msgspec
 from minutebook.derive import messages as kinds
 from minutebook.model import (
     Attachment,
+    Billing,
     Block,
     Document,
     Image,
@@ -29,10 +30,12 @@ from minutebook.model import (
     ToolResult,
     Unknown,
 )
+from minutebook.sources.base import ExportHeader
 from minutebook.sources.claude_code import known
-from minutebook.sources.claude_code.assemble import user_blocks
-from minutebook.sources.claude_code.conversation import SPAWNING_TOOLS
-from minutebook.sources.claude_code.records import Origin, RoundStart
+from minutebook.sources.claude_code.blocks import user_blocks
+from minutebook.sources.claude_code.carried import Adds, RoundFacts, RoundStart
+from minutebook.sources.claude_code.results import ResultFacts, facts_of
+from minutebook.sources.claude_code.tools import tool_kind
 
 Json = dict[str, Any]
 _NAMESPACE = uuid.UUID("6d696e75-7465-626f-6f6b-2d6578706f72")
@@ -43,9 +46,11 @@ _ORIGIN_KINDS = {kinds.TASK: "task-notification", kinds.TEAMMATE: "peer"}
 class Emitter:
     """Builds the records of one session, in order."""
 
-    def __init__(self, session_id: str, origin: Origin, *, agent: str | None = None) -> None:
+    def __init__(
+        self, session_id: str, header: ExportHeader, *, agent: str | None = None
+    ) -> None:
         self.session_id = session_id
-        self.origin = origin
+        self.header = header
         self._agent = agent
         self._parent: str | None = None
         self._count = 0
@@ -60,7 +65,7 @@ class Emitter:
             yield msgspec.json.encode(record) + b"\n"
 
     def records(self, rounds: Iterable[Round]) -> Iterator[Json]:
-        yield self._own({"origin": self.origin})
+        yield self._own({"origin": self.header, "clocked": True})
         for index, round in enumerate(rounds):
             if index and round.messages and round.messages[0] is not round.prompt:
                 prompted = round.prompt is not None
@@ -74,12 +79,16 @@ class Emitter:
                 yield self._chained(
                     round, None, "system", subtype="turn_duration", durationMs=round.duration_ms
                 )
+            facts = RoundFacts(round.clock, round.progress, round.compactions)
+            if facts != RoundFacts():
+                yield self._own({"facts": facts})
+        yield self._own({"end": True})
         yield from self._title()
 
     def _title(self) -> Iterator[Json]:
-        title = self.origin.title
-        if self.origin.custom_title:
-            title = self.origin.custom_title
+        title = self.header.title
+        if self.header.custom_title:
+            title = self.header.custom_title
             yield {"type": "custom-title", "customTitle": title, "sessionId": self.session_id}
         elif title:
             yield {"type": "ai-title", "aiTitle": title, "sessionId": self.session_id}
@@ -154,7 +163,9 @@ class Emitter:
                 "stop_sequence": None,
                 **({"usage": _usage(message)} if message.usage is not None else {}),
             }
-            extra = {} if natural else {"minutebook": carried or {}}
+            extra: Json = {} if natural else {"minutebook": carried or {}}
+            if natural:
+                extra = _added(message if first is not None else None, block)
             carried = None
             at = block.at if isinstance(block, ToolCall) else message.at
             yield self._chained(round, first, "assistant", at=at, message=body, **extra)
@@ -187,9 +198,11 @@ class Emitter:
         block: Json = {"tool_use_id": call.id, "type": "tool_result", "content": content}
         if result.error:
             block["is_error"] = True
-        extra: Json = {"toolUseResult": {"agentId": call.agent}} if call.agent else {}
+        extra: Json = {}
         if not natural:
             extra["minutebook"] = {}
+        elif (adds := Adds(agent=call.agent, result=_result_facts(call, result))) != Adds():
+            extra["minutebook"] = {"adds": adds}
         message = {"role": "user", "content": [block]}
         return self._chained(round, None, "user", at=result.at, message=message, **extra)
 
@@ -214,7 +227,7 @@ class Emitter:
             "entrypoint": "cli",
             **({"cwd": round.cwd} if round.cwd is not None else {}),
             "sessionId": self.session_id,
-            **({"version": self.origin.version} if self.origin.version else {}),
+            **({"version": self.header.version} if self.header.version else {}),
             **({"gitBranch": round.branch} if round.branch is not None else {}),
         }
         self._parent = own
@@ -232,7 +245,7 @@ class Emitter:
 
 def _is_plain(block: Any) -> bool:
     if isinstance(block, Text):
-        return True
+        return block.said is None
     if isinstance(block, Thinking):
         return bool(block.signature)
     if not isinstance(block, ToolCall) or block.at is None:
@@ -240,8 +253,7 @@ def _is_plain(block: Any) -> bool:
     result = block.result
     if result is None:
         return block.agent is None
-    told = block.agent is None or block.name in SPAWNING_TOOLS
-    return told and result.at is not None and result.spilled is None
+    return result.at is not None and result.spilled is None
 
 
 def _flags(message: Message) -> Json:
@@ -303,11 +315,66 @@ def _verbatim(part: Any) -> Any:
 
 
 def _usage(message: Message) -> Json:
-    usage = message.usage
+    usage, billing = message.usage, message.billing or Billing()
     assert usage is not None
-    return {
+    found: Json = {
         "input_tokens": usage.input,
         "cache_creation_input_tokens": usage.cache_write,
         "cache_read_input_tokens": usage.cache_read,
         "output_tokens": usage.output,
     }
+    if usage.cache_write_1h:
+        found["cache_creation"] = {
+            "ephemeral_5m_input_tokens": usage.cache_write_5m,
+            "ephemeral_1h_input_tokens": usage.cache_write_1h,
+        }
+    told = {
+        "server_tool_use": billing.server_tools or None,
+        "service_tier": billing.tier,
+        "inference_geo": billing.geo,
+        "speed": billing.speed,
+    }
+    return found | {name: value for name, value in told.items() if value is not None}
+
+
+def _added(message: Message | None, block: Block | None) -> Json:
+    """Fields of a reply's record beside the message: what a reader would not find in it.
+
+    `message` is given with its first record alone.
+    """
+    fields: Json = {}
+    billing = _settled(message) if message is not None else None
+    if message is not None and message.billing is not None and message.billing.cost_usd is not None:
+        fields["costUSD"] = message.billing.cost_usd
+    kind = None
+    if isinstance(block, ToolCall) and block.kind != tool_kind(block.name):
+        kind = block.kind
+    adds = Adds(billing=billing, kind=kind)
+    if adds != Adds():
+        fields["minutebook"] = {"adds": adds}
+    return fields
+
+
+def _settled(message: Message) -> Billing | None:
+    """A reply's billing, where its lines would be read as another one."""
+    billing = message.billing
+    odd = billing is not None and (
+        message.usage is None or billing.at is not None or billing.usage is not None or billing.thin
+    )
+    calls = (block.at for block in message.blocks if isinstance(block, ToolCall))
+    early = message.usage is not None and any(at and at < (message.at or "") for at in calls)
+    return (billing or Billing()) if odd or early else None
+
+
+def _result_facts(call: ToolCall, result: ToolResult) -> ResultFacts | None:
+    """What is known of a result, where its record would be read as something else."""
+    known_facts = ResultFacts(
+        result.patch, result.exit_code, result.interrupted, result.duration_ms
+    )
+    failed_run: Any = None
+    if result.error and tool_kind(call.name) == "run":
+        failed_run = result.content
+        if not isinstance(failed_run, str):
+            failed_run = [_api_block(part) or _verbatim(part) for part in failed_run]
+    read = facts_of(None, failed_run=failed_run)
+    return None if read == known_facts else known_facts

@@ -9,13 +9,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import zip_longest
+from pathlib import Path
 from typing import Any
 
+from minutebook.sources.base import FactReport, FieldFate
 from minutebook.sources.claude_code import known
-from minutebook.sources.claude_code.records import Unreadable, rescue
+from minutebook.sources.claude_code.repair import Unreadable, rescue
 
 Json = dict[str, Any]
+_EXAMPLES = 3
 
 MATTERS = (
     "user text",
@@ -94,25 +98,36 @@ def records_of(lines: Iterable[bytes]) -> Iterator[Json]:
             continue
 
 
-class Facts:
-    """What a transcript says, as counters of comparable values."""
+class _Reply:
+    """A reply, as far as its lines have told."""
 
-    def __init__(self, lines: Iterable[bytes]) -> None:
-        self.counts: dict[str, Counter[str]] = {name: Counter() for name in MATTERS}
+    __slots__ = ("model", "stop", "usage")
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self.stop: Any = None
+        self.usage: tuple[int, ...] = ()
+
+
+Add = Callable[[str, str], None]
+"""Told of every fact: its name, and a text that compares like its value."""
+
+
+class Teller:
+    """Tells the facts of a transcript, record by record; little of it is held."""
+
+    def __init__(self, add: Add) -> None:
+        self._told = add
         self.fields: Counter[str] = Counter()
-        self.queued: Counter[str] = Counter()
-        self._seen: set[str] = set()
-        self._replies: dict[str, Json] = {}
+        self._seen: set[int] = set()
+        self._replies: dict[str, _Reply] = {}
         self._duration = 0
         self._title: tuple[int, str] = (0, "")
-        for record in records_of(lines):
-            self._record(record)
-        self._finish()
 
     def _add(self, name: str, *values: Any) -> None:
-        self.counts[name]["\x1f".join(_plain(value) for value in values)] += 1
+        self._told(name, "\x1f".join(_plain(value) for value in values))
 
-    def _record(self, record: Json) -> None:
+    def record(self, record: Json) -> None:
         kind = record.get("type")
         self.fields.update(f"{kind}.{field}" for field in record)
         if record.get("isSidechain"):
@@ -120,9 +135,11 @@ class Facts:
         uuid = record.get("uuid")
         carried = record.get("minutebook")
         if isinstance(uuid, str) and (kind in ("user", "assistant") or _is_queued(record)):
-            if uuid in self._seen:
+            # A number in place of the text: a long session has hundreds of thousands.
+            seen = hash(uuid)
+            if seen in self._seen:
                 return
-            self._seen.add(uuid)
+            self._seen.add(seen)
         if isinstance(carried, dict):
             if isinstance(carried.get("message"), dict):
                 self._carried(carried["message"])
@@ -139,8 +156,6 @@ class Facts:
             rank = 2 if kind == "custom-title" else 1
             if isinstance(title, str) and rank >= self._title[0]:
                 self._title = (rank, title)
-        elif kind == "queue-operation" and isinstance(record.get("content"), str):
-            self.queued[record["content"].strip()] += 1
 
     def _identity(self, record: Json) -> None:
         if isinstance(record.get("uuid"), str):
@@ -175,10 +190,10 @@ class Facts:
         reply = self._replies.get(id) if isinstance(id, str) else None
         if reply is None:
             self._identity(record)
-            reply = {"usage": (), "model": message.get("model")}
+            reply = _Reply(message.get("model"))
             self._replies[id if isinstance(id, str) else f"\0{len(self._replies)}"] = reply
-        reply["stop"] = message.get("stop_reason") or reply.get("stop")
-        reply["usage"] = max(reply["usage"], _usage(message.get("usage")), key=sum)
+        reply.stop = message.get("stop_reason") or reply.stop
+        reply.usage = max(reply.usage, _usage(message.get("usage")), key=sum)
         for block in _blocks(record):
             kind = block.get("type")
             if kind == "thinking":
@@ -234,14 +249,15 @@ class Facts:
         if name == "assistant text":
             usage = message.get("usage") or {}
             counts = tuple(
-                usage.get(k, 0) for k in ("input", "output", "cache_read", "cache_write")
+                usage.get(k, 0)
+                for k in ("input", "output", "cache_read", "cache_write", "cache_write_1h")
             )
             key = message.get("reply_id") or f"\0{len(self._replies)}"
-            known_reply = self._replies.get(key)
-            if known_reply is None:
-                known_reply = self._replies[key] = {"usage": (), "model": message.get("model")}
-            known_reply["usage"] = _sum(known_reply["usage"], counts if usage else ())
-            known_reply["stop"] = message.get("stop") or known_reply.get("stop")
+            reply = self._replies.get(key)
+            if reply is None:
+                reply = self._replies[key] = _Reply(message.get("model"))
+            reply.usage = _sum(reply.usage, counts if usage else ())
+            reply.stop = message.get("stop") or reply.stop
         for block in message["blocks"]:
             self._carried_block(name, block)
 
@@ -272,20 +288,104 @@ class Facts:
             content = [_api_part(part) for part in content]
         self._result(id, content, result.get("error"))
 
-    def _finish(self) -> None:
+    def finish(self) -> None:
+        """Tell what is known only at the end."""
         for id, reply in self._replies.items():
             if not id.startswith("\0"):
                 self._add("reply id", id)
-            if reply["model"] is not None:
-                self._add("model", reply["model"])
-            if reply.get("stop"):
-                self._add("stop reason", reply["stop"])
-            if any(reply["usage"]):
-                self._add("usage", list(reply["usage"]))
+            if reply.model is not None:
+                self._add("model", reply.model)
+            if reply.stop:
+                self._add("stop reason", reply.stop)
+            if any(reply.usage):
+                self._add("usage", list(reply.usage))
         if self._duration:
             self._add("turn duration", self._duration)
         if self._title[0]:
             self._add("title", self._title[1])
+
+
+class Facts:
+    """What one transcript says, as counters of comparable texts."""
+
+    def __init__(self, lines: Iterable[bytes]) -> None:
+        self.counts: dict[str, Counter[str]] = {name: Counter() for name in MATTERS}
+        teller = Teller(self._count)
+        for record in records_of(lines):
+            teller.record(record)
+        teller.finish()
+        self.fields = teller.fields
+
+    def _count(self, name: str, value: str) -> None:
+        self.counts[name][value] += 1
+
+
+class _Balance:
+    """Facts of two transcripts, weighed against each other as they are told.
+
+    Both tell the same things in nearly the same order, so that hardly anything is ever held.
+    """
+
+    def __init__(self) -> None:
+        self.left: dict[str, Counter[str]] = {name: Counter() for name in MATTERS}
+        self.told: Counter[str] = Counter()
+
+    def source(self, name: str, value: str) -> None:
+        self.told[name] += 1
+        self._weigh(name, value, 1)
+
+    def export(self, name: str, value: str) -> None:
+        self._weigh(name, value, -1)
+
+    def _weigh(self, name: str, value: str, by: int) -> None:
+        left = self.left[name]
+        now = left[value] + by
+        if now:
+            left[value] = now
+        else:
+            del left[value]
+
+
+def compare(source: Path, exported: Path) -> tuple[list[FactReport], list[FieldFate]]:
+    """Facts of both files, and the fate of every field of the source (OPS-14)."""
+    balance = _Balance()
+    before, after = Teller(balance.source), Teller(balance.export)
+    with source.open("rb") as one, exported.open("rb") as other:
+        for mine, theirs in zip_longest(records_of(one), records_of(other)):
+            if mine is not None:
+                before.record(mine)
+            if theirs is not None:
+                after.record(theirs)
+    before.finish()
+    after.finish()
+    titled = bool(balance.told["title"])
+    return [_report(balance, name, titled) for name in MATTERS], _fates(before.fields)
+
+
+def _report(balance: _Balance, name: str, titled: bool) -> FactReport:
+    lost = Counter({value: n for value, n in balance.left[name].items() if n > 0})
+    added = Counter({value: -n for value, n in balance.left[name].items() if n < 0})
+    if name == "title" and not titled:
+        added.clear()  # an untitled session is titled by its first prompt
+    return FactReport(
+        name,
+        balance.told[name] - lost.total(),
+        lost.total(),
+        added.total(),
+        [value[:200] for value in list(lost)[:_EXAMPLES]],
+        [value[:200] for value in list(added)[:_EXAMPLES]],
+    )
+
+
+def _fates(fields: Counter[str]) -> list[FieldFate]:
+    found: dict[str, FieldFate] = {}
+    for full, count in fields.items():
+        name = full.split(".", 1)[1]
+        fate, reason = FIELDS.get(name, ("left behind", "not part of the conversation"))
+        known_fate = found.get(name)
+        total = count + (known_fate.count if known_fate else 0)
+        found[name] = FieldFate(name, total, fate, reason)
+    return sorted(found.values(), key=lambda fate: (fate.fate, -fate.count))
 
 
 def _is_queued(record: Json) -> bool:
@@ -312,8 +412,14 @@ def _usage(value: Any) -> tuple[int, ...]:
         "cache_read_input_tokens",
         "cache_creation_input_tokens",
     )
-    counts = (value.get(name) for name in names)
-    return tuple(count if isinstance(count, int) else 0 for count in counts)
+    counts = [_count(value.get(name)) for name in names]
+    split = value.get("cache_creation")
+    hour = _count(split.get("ephemeral_1h_input_tokens")) if isinstance(split, dict) else 0
+    return (*counts, min(counts[3], hour))
+
+
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
 def _sum(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:

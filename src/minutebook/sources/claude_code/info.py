@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import msgspec
 
-from minutebook.derive.messages import parse_command
 from minutebook.derive.secrets import mask
-from minutebook.model import Link, NameEvidence, PullRequest, SessionInfo, Usage
-from minutebook.sources.claude_code.assemble import SYNTHETIC_MODEL
-from minutebook.sources.claude_code.locate import SOURCE
-from minutebook.sources.claude_code.records import (
-    ForkFields,
-    FullBlock,
-    Origin,
-    OtherRecord,
-    Record,
+from minutebook.model import (
+    Link,
+    NameEvidence,
+    PullRequest,
+    RecordedCost,
+    SessionInfo,
+    Usage,
 )
-
-# [claude:opus::Reed] and [claude:opus:1a2b3c4d:Reed] (ID-05)
-_SIGNATURE = re.compile(r"\[claude:[\w.\-]+:(?:[0-9A-Za-z]{8})?:([^\[\]:\n]{1,60})\]")
-_SIGNING_TOOLS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit", "Bash"})
+from minutebook.sources.base import ExportHeader
+from minutebook.sources.claude_code.locate import SOURCE
+from minutebook.sources.claude_code.messages import parse_command
+from minutebook.sources.claude_code.moments import SYNTHETIC_MODEL
+from minutebook.sources.claude_code.records import ForkFields, FullBlock, OtherRecord, Record
+from minutebook.sources.claude_code.seen import SeenIds
+from minutebook.sources.claude_code.signatures import own_signature
 
 _LOOKED_AT = 4_000  # characters of a prompt that may become a title
 
@@ -33,6 +31,8 @@ class Counts(NamedTuple):
     prompts: int
     calls: int
     subagents: int
+    answer_chars: int
+    prompt_ids: tuple[str, ...]
 
 
 class InfoCollector(msgspec.Struct):
@@ -53,7 +53,7 @@ class InfoCollector(msgspec.Struct):
     _versions: dict[str, None] = {}
     _slug: str | None = None
     _renames: list[str] = []
-    _signatures: list[str] = []
+    _signature: str | None = None
     _custom_title: str | None = None
     _agent_name: str | None = None
     _ai_title: str | None = None
@@ -62,6 +62,7 @@ class InfoCollector(msgspec.Struct):
     _foreign: dict[str, None] = {}
     _forks: dict[str, Link] = {}
     _prs: dict[str, PullRequest] = {}
+    _cost: RecordedCost | None = None
     _last: tuple[str | None, ...] = ()
 
     @property
@@ -111,7 +112,7 @@ class InfoCollector(msgspec.Struct):
         if session_id != self.session_id:
             self._forks.setdefault(session_id, Link(session_id, "parentSessionId"))
 
-    def origin(self, origin: Origin) -> None:
+    def origin(self, origin: ExportHeader) -> None:
         """An exported transcript knows more of its session than its records tell."""
         self.is_evident = True
         self.source = origin.source
@@ -128,8 +129,8 @@ class InfoCollector(msgspec.Struct):
         # What named the agent may stand in rounds that were not published yet.
         if origin.rename is not None:
             self._renames.insert(0, origin.rename)
-        if origin.signature is not None:
-            self._signatures.insert(0, origin.signature)
+        self._signature = origin.signature or self._signature
+        self._cost = origin.cost or self._cost
 
     def model(self, name: str | None) -> None:
         if name and name != SYNTHETIC_MODEL:
@@ -170,15 +171,16 @@ class InfoCollector(msgspec.Struct):
                 self._renames.append(typed.strip())
 
     def signatures(self, blocks: list[FullBlock | str]) -> None:
-        """Board signatures in what the session itself wrote (ID-05)."""
-        for block in blocks:
-            if isinstance(block, str):
-                self._signatures += _SIGNATURE.findall(block)
-            elif block.type == "text" and block.text:
-                self._signatures += _SIGNATURE.findall(block.text)
-            elif block.type == "tool_use" and block.name in _SIGNING_TOOLS:
-                for text in _strings(block.input):
-                    self._signatures += _SIGNATURE.findall(text)
+        """Board signatures in what the session itself wrote: the first is its own (ID-05)."""
+        if self._signature is None:
+            self._signature = own_signature(blocks, self.session_id)
+
+    def cost(self, record: OtherRecord) -> None:
+        """What the agent says the session has cost so far: the last one counts."""
+        self.is_evident = True
+        usd, models = record.totalCostUSD, record.modelUsage
+        if usd is not None or models:
+            self._cost = RecordedCost(usd, models or {})
 
     # -- the result
 
@@ -188,7 +190,7 @@ class InfoCollector(msgspec.Struct):
         counts: Counts,
         usage: Usage,
         first_prompt: str,
-        uuids: set[str],
+        uuids: SeenIds,
     ) -> SessionInfo:
         # Old versions put titles of *other* sessions into a file: only a summary whose
         # leaf is one of our own messages is about this one.
@@ -224,13 +226,16 @@ class InfoCollector(msgspec.Struct):
             names=NameEvidence(
                 tuple(self._renames),
                 tuple(name for name in named if name),
-                tuple(self._signatures),
+                (self._signature,) if self._signature else (),
             ),
             links=tuple(links.values()),
             pull_requests=tuple(self._prs.values()),
             usage=usage,
             origin=self.source,
             duration_ms=round(self.duration_ms),
+            answer_chars=counts.answer_chars,
+            prompt_ids=counts.prompt_ids,
+            cost=self._cost,
         )
 
 
@@ -239,14 +244,3 @@ def _headline(text: str) -> str:
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     line = mask(line[:_LOOKED_AT])  # before it is cut: half a secret would be taken for a word
     return line if len(line) <= 120 else line[:119].rstrip() + "…"
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _strings(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _strings(item)

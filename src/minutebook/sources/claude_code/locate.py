@@ -124,6 +124,22 @@ def encoded_folder(cwd: str) -> str:
     return f"{name[:_LONGEST_NAME]}-{digits or '0'}"
 
 
+def transcript_name(session_id: str) -> str:
+    """The file of a session; an id that is not a harmless name is made one."""
+    return f"{_file_name(session_id)}.jsonl"
+
+
+def agent_name(agent_id: str) -> str:
+    """The file of a subagent."""
+    return f"agent-{_file_name(agent_id)}.jsonl"
+
+
+def _file_name(id: str) -> str:
+    if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,120}", id):
+        return id
+    return "_" + re.sub(r"[^A-Za-z0-9_-]", lambda m: f"%{ord(m[0]):02X}", id)[:200]
+
+
 # ------------------------------------------------------------ beside a session
 
 

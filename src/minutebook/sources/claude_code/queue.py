@@ -16,7 +16,7 @@ import hashlib
 
 import msgspec
 
-from minutebook.derive.messages import spoken
+from minutebook.sources.claude_code.messages import spoken
 
 
 class QueuedPrompt(msgspec.Struct, frozen=True):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import msgspec
 
 from minutebook.model import BadLine, FormatReport
 from minutebook.sources.base import Depth
@@ -16,17 +18,12 @@ from minutebook.sources.claude_code.records import (
     FullRecord,
     OtherRecord,
     Record,
-    ResultExtras,
-    S,
     SkimRecord,
-    Unreadable,
-    coerce,
-    decode_extras,
     decode_full,
     decode_other,
     decode_skim,
-    rescue,
 )
+from minutebook.sources.claude_code.repair import Unreadable, coerce, rescue
 from minutebook.sources.jsonl import LineReader
 
 # Quotes inside JSON strings are escaped, so these bytes can only be structure. They are
@@ -43,6 +40,8 @@ _TWIN = b'"toolUseResult":'
 _GLUED = b'}{"'
 _SIDECHAIN = b'"isSidechain":true'
 _WINDOW = 1200
+_MOST_BAD = 10_000  # bad lines that are listed; a file of nothing else has millions
+S = TypeVar("S", bound=msgspec.Struct)
 SIGNATURE_MARK = b"[claude:"
 
 
@@ -124,7 +123,10 @@ class RecordStream:
                 self.report.records[record.type] += 1
                 yield record
         except Unreadable as reason:
-            self.report.bad_lines.append(BadLine(self._lines.number, str(reason)))
+            if len(self.report.bad_lines) < _MOST_BAD:
+                self.report.bad_lines.append(BadLine(self._lines.number, str(reason)))
+            else:
+                self.report.left_out["bad line, not listed"] += 1
         finally:
             self._rescued = None
 
@@ -148,6 +150,12 @@ class RecordStream:
         start, end = self._span
         return self._lines.view[start:end]
 
+    @property
+    def length(self) -> int:
+        """Bytes of the line."""
+        start, end = self._span
+        return end - start
+
     def holds(self, mark: bytes) -> bool:
         """Whether the line contains these bytes; far cheaper than decoding it."""
         start, end = self._span
@@ -170,10 +178,6 @@ class RecordStream:
                 pass  # a field this kind of record reads is odd: fit what fits
         fitted: S = coerce(self.raw(), kind)
         return fitted
-
-    def extras(self) -> ResultExtras:
-        """What the structured twin of a tool result adds (subagent, spilled output)."""
-        return decode_extras(self._line)
 
     def reply_blocks(self) -> list[FullBlock | str]:
         """The reply's blocks in full, at any depth."""

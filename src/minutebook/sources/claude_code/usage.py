@@ -1,0 +1,115 @@
+"""What a reply cost in tokens, and which of its lines says so (USE-01).
+
+Claude Code writes a reply as several lines, each with a `usage`: the early ones hold a
+placeholder. The line with the largest total is believed, of equal ones the earliest.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Annotated, Any
+
+import msgspec
+
+from minutebook.model import Billing, Reply, Usage
+
+_MOST_TOKENS = 10**12  # a reply with more than this is damage, not usage
+_MOST_USD = 10.0**9
+_Tokens = Annotated[int, msgspec.Meta(ge=0, le=_MOST_TOKENS)]
+"""What is anything else counts as 0: a line whose fields do not fit is mended (`repair`)."""
+
+
+class CacheFields(msgspec.Struct, gc=False):
+    ephemeral_1h_input_tokens: _Tokens | None = None
+
+
+class UsageFields(msgspec.Struct, gc=False):
+    """``message.usage``"""
+
+    input_tokens: _Tokens | None = None
+    cache_creation_input_tokens: _Tokens | None = None
+    cache_read_input_tokens: _Tokens | None = None
+    output_tokens: _Tokens | None = None
+    server_tool_use: msgspec.Raw = msgspec.Raw()
+    service_tier: str | None = None
+    cache_creation: CacheFields | None = None
+    inference_geo: str | None = None
+    speed: str | None = None
+
+
+def reply_key(reply_id: str | None, line_id: str | None) -> str:
+    """What a reply is counted by: the provider's id, else that of its line."""
+    return reply_id or f"line:{line_id}"
+
+
+def usage_of(fields: UsageFields) -> Usage:
+    write = fields.cache_creation_input_tokens or 0
+    split = fields.cache_creation
+    hour = split.ephemeral_1h_input_tokens or 0 if split is not None else 0
+    return Usage(
+        fields.input_tokens or 0,
+        fields.output_tokens or 0,
+        fields.cache_read_input_tokens or 0,
+        write,
+        hour if hour < write else write,
+    )
+
+
+def billing_of(fields: UsageFields, at: str | None = None, cost: Any = None) -> Billing | None:
+    """What the price depends on beside the tokens; None where nothing was recorded."""
+    usd = float(cost) if type(cost) in (int, float) and 0 <= cost < _MOST_USD else None
+    tools = bytes(fields.server_tool_use)
+    return _billing(at, fields.speed, fields.service_tier, fields.inference_geo, tools, usd)
+
+
+@lru_cache(maxsize=64)
+def _billing(
+    at: str | None,
+    speed: str | None,
+    tier: str | None,
+    geo: str | None,
+    tools: bytes,
+    usd: float | None,
+) -> Billing | None:
+    """Nearly all replies of a session have the same: one value serves them all."""
+    billing = Billing(at, None, speed, tier, geo, _requests(tools), usd)
+    return None if billing == Billing() else billing
+
+
+def _requests(tools: bytes) -> dict[str, int]:
+    """How often each of the provider's own tools was used; not those that were not."""
+    try:
+        given = msgspec.json.decode(tools) if tools else None
+    except (msgspec.DecodeError, RecursionError):
+        return {}
+    if not isinstance(given, dict):
+        return {}
+    return {name: n for name, n in given.items() if type(n) is int and 0 < n <= _MOST_TOKENS}
+
+
+def is_better(fields: UsageFields, at: str | None, known: Usage, known_at: str | None) -> bool:
+    """Whether a line is believed rather than one met before: the same line, mostly."""
+    more = (
+        (fields.output_tokens or 0)
+        - known.output
+        + (fields.input_tokens or 0)
+        - known.input
+        + (fields.cache_read_input_tokens or 0)
+        - known.cache_read
+        + (fields.cache_creation_input_tokens or 0)
+        - known.cache_write
+    )
+    return more > 0 or (more == 0 and (at or "~") < (known_at or "~"))
+
+
+def better_reply(new: Reply, known: Reply | None) -> Reply:
+    """Which of two sightings of a reply is believed; how it ended is known from either."""
+    if known is None:
+        return new
+    better, other = known, new
+    more = new.usage.total - known.usage.total
+    if more > 0 or (more == 0 and (new.at or "~") < (known.at or "~")):
+        better, other = new, known
+    if better.stop is None and other.stop is not None:
+        better = msgspec.structs.replace(better, stop=other.stop)
+    return better
