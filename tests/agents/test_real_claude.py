@@ -11,10 +11,10 @@ from types import ModuleType
 
 import pytest
 
+from minutebook.archive import Archive
 from minutebook.record.engagements import read_records
 from minutebook.record.layout import Layout
 from minutebook.verbs.install_claude import ClaudeHome
-from minutebook.archive import Archive
 from tests.conftest import needs_corpus
 from tests.test_resume import BIN, home_of, tools
 
@@ -82,7 +82,7 @@ def test_the_real_cli_fires_the_hook(tmp_path: Path, tools: ModuleType) -> None:
     while time.monotonic() < deadline and not layout.hook_log.exists():
         time.sleep(0.1)
     assert "ngagements" in layout.hook_log.read_text()
-    (record,) = read_records(layout).values()
+    (record,) = read_records(layout).values
     assert record.user_messages == 1
     time.sleep(2)
     assert len(layout.hook_log.read_text().splitlines()) == 1, "fired once"
