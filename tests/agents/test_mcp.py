@@ -21,6 +21,7 @@ from minutebook.mcp.telling import HARD_LIMIT, MOST_TOKENS, WARNING
 from minutebook.mcp.tools import Tools
 from minutebook.verbs.materialise import materialise
 from minutebook.verbs.round_text import Fidelity, round_text
+from minutebook.verbs.tag import tag
 from tests.agents import planted
 from tests.agents.conftest import Run, continued, session_of, taken, told, written
 from tests.conftest import assistant, tool_result, tool_use, user
@@ -367,6 +368,21 @@ def test_counts_are_those_of_the_command_line(archive: Archive, run: Run) -> Non
     lines = Tools(archive).search("passkey login").split("\n- ")[1:]
     addresses = [re.findall(r"[0-9a-f]{8}#\d+", line)[0] for line in lines]
     assert addresses == expected
+
+
+def test_what_a_person_tagged_is_there_at_once(examples: Path, tmp_path: Path) -> None:
+    """ARC-05: in lists, contexts and resources; every address of it can be shown."""
+    archive = taken(examples, tmp_path / "archive")
+    id = session_of(archive, "passkey")
+    tools = Tools(archive)
+    assert "console-work" not in tools.engagements(limit=100)
+    for rounds in ("1", "3-4"):
+        tag(open_archive(tmp_path / "archive", [examples]), id, rounds, "console-work")
+    listed = next(x for x in tools.engagements(limit=100).split("\n- ") if "console-work" in x)
+    assert re.findall(r"[0-9a-f]{8}#[\d-]+", listed) == [f"{id[:8]}#1", f"{id[:8]}#3-4"]
+    assert tools.show(f"{id[:8]}#3-4").startswith("2 of 2 rounds")
+    for text in (tools.context(engagement="console-work"), tools.engagement("console-work")):
+        assert re.findall(rf"### {id[:8]}#(\d+)", text) == ["1", "3", "4"]
 
 
 def test_what_is_damaged_is_named(examples: Path, tmp_path: Path) -> None:

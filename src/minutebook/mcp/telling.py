@@ -88,7 +88,7 @@ def engagement_line(pair: Pair, short: Short) -> str:
     record, engagement = pair
     facts = [
         (engagement.started or record.started or "")[:10],
-        f"{short(record.session_id)}{rounds_of(pair)}",
+        addresses_of(pair, short),
         f"[{one_line(engagement.method)}, {one_line(engagement.phase)}]",
         one_line(engagement.topic),
         f"({one_line(project_of(engagement.project or record.cwd or ''))})",
@@ -99,11 +99,13 @@ def engagement_line(pair: Pair, short: Short) -> str:
     return "- " + " ".join(fact for fact in facts if fact)
 
 
-def rounds_of(pair: Pair) -> str:
-    """``#3-7``, or ``#3-4,7`` where a person's tags left several ranges."""
-    ranges = pair[1].ranges
-    told = (str(first) if first == last else f"{first}-{last}" for first, last in ranges)
-    return f"#{','.join(told)}"
+def addresses_of(pair: Pair, short: Short) -> str:
+    """``3a4d64e0#3-7``; several where a person's tags left several ranges."""
+    name = short(pair[0].session_id)
+    return ", ".join(
+        f"{name}#{first}" if first == last else f"{name}#{first}-{last}"
+        for first, last in pair[1].ranges
+    )
 
 
 def decision_line(decision: Decision, short: Short) -> str:
