@@ -34,7 +34,7 @@ NOTHING_YET = [
     ["export-claude", "Reed", "--out", "out.jsonl"],
 ]
 NAMED = [
-    *READING[1:],
+    *(args for args in READING if args and args[0] != "ingest"),
     *NOTHING_YET,
     ["search", "passkey"],
     ["similar", "Reed"],

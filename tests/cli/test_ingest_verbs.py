@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from minutebook import engagements
 from minutebook.cli.terminal import width
 from tests.cli.conftest import Run
 from tests.cli.test_process import in_terminal
@@ -95,12 +96,8 @@ def test_correct_on_the_command_line(run: Run, places: list[str], tmp_path: Path
     assert done.status == 0 and "debug" in done.out
     again = run("ingest", *places, "--again", "--json")
     assert json.loads(again.out)["report"]["ingested"] == 8
-    record = next(
-        json.loads(line)
-        for line in (tmp_path / "archive/sessions/engagements.jsonl").read_text().splitlines()
-        if json.loads(line)["agent_name"] == "Reed"
-    )
-    assert record["engagements"][0]["method"] == "debug" and record["corrected"]
+    record = next(r for r in engagements(tmp_path / "archive").values() if r.agent_name == "Reed")
+    assert record.engagements[0].method == "debug" and record.corrected
     for args, words in (
         (["nobody", "1", "method=debug"], "No session is called 'nobody'"),
         (["Reed", "wrong", "method=debug"], "has no engagement 'wrong'"),

@@ -82,7 +82,7 @@ def command(
     _refuse_odd_options(extractor, max_cost, options)
     if options["backlog"] and not (yes or dry_run or explain or sys.stdin.isatty()):
         raise BadArgument("--backlog asks before it spends: add --yes where no one can answer.")
-    book = opened(archive, roots, create=not (dry_run or explain))
+    book = opened(archive, roots, create=True)
     sessions = chosen_sessions(book, session, since, backlog=options["backlog"])
     if explain:
         from minutebook.cli.explain import print_explanations

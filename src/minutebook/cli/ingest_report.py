@@ -90,9 +90,10 @@ def print_survey(extractor: Extractor, sessions: Sequence[Surveyed], *, batch: b
 
 def print_report(archive: Archive, report: IngestReport) -> None:
     """What came of it, and where to look."""
+    ghosts = "ghost" if report.ghosts == 1 else "ghosts"
     counts = [
         (report.ingested, "ingested"),
-        (report.ghosts, "without substantive work (ghosts)"),
+        (report.ghosts, ghosts),
         (report.unchanged, "unchanged"),
         (len(report.failures), "failed"),
         (report.inscribed.count("unusable"), "skipped (not transcripts)"),

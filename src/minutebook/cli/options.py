@@ -56,7 +56,7 @@ def name_damage(archive: Archive) -> None:
     """A note for each file of the archive that could not be read (ARC-07)."""
     from minutebook.cli import terminal
 
-    for trouble in archive.troubles():
+    for trouble in archive.troubles() if archive.root.is_dir() else ():
         path, reason = terminal.one_line(str(trouble.path)), terminal.one_line(trouble.reason)
         reason = _SAID_TWICE.sub(r"\1", reason).rstrip(".")
         terminal.note(f"{path} is damaged: {reason}. The rest was read.")
