@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from minutebook.archive.archive import Archive
 from minutebook.model import Session
 from minutebook.sources.base import read_session
 from minutebook.sources.claude_code.read import ClaudeReading
-from minutebook.sources.library import Library
 from minutebook.verbs.doctor import diagnose
 from tests.conftest import Record, as_line, assistant, tool_result, tool_use, user
 
@@ -99,7 +99,7 @@ def test_an_unreadable_subagent_does_not_take_the_session_down(tmp_path: Path) -
     path = write(tmp_path, user("go"), task("c1"), done("c1", agentId="a1"))
     session = read_session(ClaudeReading(path))
     assert len(session.rounds) == 1
-    diagnosis = diagnose(Library([path]))
+    diagnosis = diagnose(Archive(tmp_path / "archive", (path,)))
     assert diagnosis.sessions == 1
     found = {
         file.path.name: [(b.line, b.reason) for b in file.bad_lines] for file in diagnosis.bad_files
@@ -116,7 +116,8 @@ def test_agents_of_nobody_are_named(tmp_path: Path) -> None:
     agent(tmp_path, "lost").write_bytes(as_line(user("x", sessionId="gone")) + b"\n")
     (tmp_path / "agent-garbage.jsonl").write_bytes(b"\x00\x01\n")
     (tmp_path / "agent-link.jsonl").symlink_to(tmp_path / "nowhere")
-    troubles = {t.path.name: t.reason for t in diagnose(Library([tmp_path])).troubles}
+    diagnosis = diagnose(Archive(tmp_path / "archive", (tmp_path,)))
+    troubles = {t.path.name: t.reason for t in diagnosis.troubles}
     assert troubles == {
         "agent-lost.jsonl": "a subagent of a session that is not here",
         "agent-garbage.jsonl": "a subagent's file that cannot be read",

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from minutebook.archive.archive import Archive
 from minutebook.errors import NotFound
 from minutebook.sources.base import read_session
 from minutebook.sources.claude_code.locate import discover
 from minutebook.sources.claude_code.read import ClaudeReading
 from minutebook.sources.jsonl import LineReader
-from minutebook.sources.library import Library, overview
+from minutebook.sources.library import overview
 from minutebook.verbs.doctor import diagnose
 from tests.conftest import ReadRecords, as_line, assistant, user
 
@@ -174,12 +175,12 @@ def test_a_file_that_vanishes_between_finding_and_reading(tmp_path: Path) -> Non
     """A problem of that one session, for sessions and doctor alike."""
     path = tmp_path / "s.jsonl"
     path.write_bytes(GOOD + b"\n")
-    library = Library([tmp_path])
-    assert len(library.transcripts) == 1
+    archive = Archive(tmp_path / "archive", (tmp_path,))
+    assert len(archive.library.transcripts) == 1
     path.unlink()
-    (pair,) = library.overviews()
+    (pair,) = archive.library.overviews()
     assert pair[1].problem == "no such file or directory"
-    assert [t.reason for t in diagnose(library).foreign] == ["no such file or directory"]
+    assert [t.reason for t in diagnose(archive).foreign] == ["no such file or directory"]
 
 
 def test_a_root_that_does_not_exist_is_an_error_with_a_sentence(tmp_path: Path) -> None:
@@ -192,7 +193,7 @@ def test_doctor_names_every_bad_line(tmp_path: Path) -> None:
     """FMT-23: file, line and reason."""
     path = tmp_path / "s.jsonl"
     path.write_bytes(b"\n".join([GOOD, b"{broken", as_line(assistant("ok")), b""]))
-    (bad,) = diagnose(Library([path])).bad_files
+    (bad,) = diagnose(Archive(tmp_path / "archive", (path,))).bad_files
     assert (bad.path, [(line.line, line.reason) for line in bad.bad_lines]) == (
         path,
         [(2, "half-written or broken JSON")],
@@ -219,9 +220,9 @@ def test_links_in_circles_and_pipes_are_passed_over(tmp_path: Path) -> None:
     os.mkfifo(projects / "p" / "pipe.jsonl")
     os.mkfifo(projects / "p" / "agent-pipe.jsonl")
     (projects / "p" / "folder.jsonl").mkdir()
-    library = Library([tmp_path])
-    assert [t.session_id for t in library.transcripts] == ["good"]
-    names = {trouble.path.name for trouble in diagnose(library).troubles}
+    archive = Archive(tmp_path / "archive", (tmp_path,))
+    assert [t.session_id for t in archive.library.transcripts] == ["good"]
+    names = {trouble.path.name for trouble in diagnose(archive).troubles}
     assert names >= {"loop", "pipe.jsonl", "agent-pipe.jsonl"}
 
 

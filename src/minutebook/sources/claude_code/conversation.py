@@ -343,9 +343,7 @@ def _typed(calls: list[Any]) -> list[Any]:
     return calls
 
 
-def _accounted(
-    message: FullMessage | RepeatedMessage, line: Stamped, cost: Any = None
-) -> Reply:
+def _accounted(message: FullMessage | RepeatedMessage, line: Stamped, cost: Any = None) -> Reply:
     fields = message.usage
     assert fields is not None
     return Reply(

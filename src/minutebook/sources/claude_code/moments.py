@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from itertools import repeat
-from operator import add, floordiv, mod
 from typing import Any
 
 from minutebook.derive.clock import Class, Moment, read_clock, write_clock
@@ -80,9 +78,12 @@ def _milliseconds(stamps: Sequence[str]) -> list[int]:
     if any(mark in text for mark in _NO_SECONDS):
         raise ValueError("no second of a minute")
     numbers = [*map(int, text.translate(None, _MARKS).split(b"\n"))]
-    minutes = [*map(floordiv, numbers, repeat(_MINUTE))]
-    since = {minute: _since_epoch(f"{minute // 10_000:08d}T{minute % 10_000:04d}Z") for minute in set(minutes)}
-    return [*map(add, map(since.__getitem__, minutes), map(mod, numbers, repeat(_MINUTE)))]
+    minutes = [number // _MINUTE for number in numbers]
+    since = {
+        minute: _since_epoch(f"{minute // 10_000:08d}T{minute % 10_000:04d}Z")
+        for minute in set(minutes)
+    }
+    return [since[number // _MINUTE] + number % _MINUTE for number in numbers]
 
 
 def _since_epoch(stamp: str) -> int:

@@ -18,6 +18,9 @@ import msgspec
 
 from minutebook.sources.claude_code.messages import spoken
 
+_MOST_HEARD = 1_000  # texts whose line in the queue may still be to come
+_MOST_TIMES = 50  # of one text, which may be "continue"
+
 
 class QueuedPrompt(msgspec.Struct, frozen=True):
     text: str
@@ -94,7 +97,11 @@ class PromptQueue(msgspec.Struct):
         if self._joined(key):
             return
         if at:
-            self._heard.setdefault(_digest(key), []).append(at)
+            times = self._heard.setdefault(_digest(key), [])
+            times.append(at)
+            del times[:-_MOST_TIMES]
+            if len(self._heard) > _MOST_HEARD:
+                del self._heard[next(iter(self._heard))]
 
     def _joined(self, key: str) -> bool:
         """Several prompts sent together come back as one record, a line each."""

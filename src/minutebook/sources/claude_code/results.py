@@ -95,7 +95,8 @@ def _told_exit(output: Any) -> int | None:
 
 
 def _integer(value: Any) -> int | None:
-    return value if type(value) is int and abs(value) < 1 << 32 else None
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return int(value) if whole and abs(value) < 1 << 32 else None
 
 
 def _duration(extras: ResultExtras) -> int | None:
@@ -105,7 +106,7 @@ def _duration(extras: ResultExtras) -> int | None:
     if value is None:
         value, unit = extras.durationSeconds, 1000
     if type(value) in (int, float) and 0 <= value * unit < _LONGEST:
-        return round(value * unit)
+        return int(value * unit + 0.5)
     return None
 
 
@@ -120,7 +121,8 @@ def _patch(raw: msgspec.Raw) -> tuple[Hunk, ...]:
 def _mended(raw: bytes) -> list[_HunkFields]:
     """The hunks of a patch that can be read, where not all of them can."""
     try:
-        values = json.loads(_LONE_SURROGATE.sub("\ufffd", json.dumps(json.loads(raw), ensure_ascii=False)))
+        text = json.dumps(json.loads(raw), ensure_ascii=False)
+        values = json.loads(_LONE_SURROGATE.sub("\ufffd", text))
     except (ValueError, RecursionError):
         return []
     found = []

@@ -17,7 +17,9 @@ _NAMES: dict[ToolKind, str] = {
         TaskCreate TaskUpdate TaskList TaskGet
     """,
 }
-_KINDS: dict[str, ToolKind] = {name: kind for kind, names in _NAMES.items() for name in names.split()}
+_KINDS: dict[str, ToolKind] = {
+    name: kind for kind, names in _NAMES.items() for name in names.split()
+}
 
 
 def tool_kind(name: str) -> ToolKind:

@@ -51,7 +51,7 @@ def usage_of(fields: UsageFields) -> Usage:
         fields.output_tokens or 0,
         fields.cache_read_input_tokens or 0,
         write,
-        hour if hour < write else write,
+        min(write, hour),
     )
 
 
