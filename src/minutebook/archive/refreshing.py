@@ -149,7 +149,7 @@ def _put_engagements(
 def _sources(archive: Archive, records: dict[str, SessionRecord]) -> Iterator[_Source]:
     """Every session there is, once."""
     entries = archive.ledger().sessions
-    for id in archive.ids():
+    for id in sorted(archive.ids()):  # equal hits come in the order of the index
         entry, transcript = entries.get(id), archive.transcript(id)
         if entry is not None and (transcript is None or not has_grown(entry, transcript)):
             moved = _moved(records.get(id))
