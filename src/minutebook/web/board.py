@@ -98,8 +98,8 @@ def board_page(state: ServerState, request: Request, progress: dict[str, Any] | 
     if request.headers.get("x-fragment") == "rows":
         return render("rows.html", board=board, **_listed(board, start))
     rows = min(whole(request.headers.get("x-rows"), PAGE), _MOST_ROWS)
-    everything = asked if not asked.narrows else Selection(view=asked.view, group=asked.group)
-    in_all = board if everything is asked else board_of(state, everything)
+    everything = Selection(view=asked.view, group=asked.group, ghosts=asked.ghosts)
+    in_all = board if everything == asked else board_of(state, everything)
     shown = shown_range(board, in_all.works)
     drawn = timeline(board.works, shown, asked.group)
     template = "board_inner.html" if wants_fragment(request.headers) else "board.html"

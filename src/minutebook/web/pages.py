@@ -77,17 +77,17 @@ def line(text: str | None) -> str:
 
 def archive_note(state: ServerState) -> str:
     """What a reader should know of the archive itself, in a sentence; usually nothing."""
+    if state.archive.is_first_release:
+        return (
+            "This archive is in the format of the first release; the next `minutebook ingest` "
+            "upgrades it."
+        )
     troubles = state.archive.troubles()
     if troubles:
         first = troubles[0]
         many = f"{len(troubles)} files of the archive cannot be read; the first is"
         which = many if len(troubles) > 1 else "One file of the archive cannot be read:"
         return f"{which} {first.path} ({first.reason.rstrip('.')}). Everything else is shown."
-    if state.archive.is_first_release:
-        return (
-            "This archive is in the format of the first release; the next `minutebook ingest` "
-            "upgrades it."
-        )
     return "" if state.is_writable else "This archive is read-only: no new minutes are taken."
 
 
