@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -66,18 +67,21 @@ def archive(examples: Path, tmp_path_factory: pytest.TempPathFactory) -> Archive
     return taken(examples, tmp_path_factory.mktemp("agents") / "archive")
 
 
-@pytest.fixture(scope="session")
-def orphaned(examples: Path, tmp_path_factory: pytest.TempPathFactory) -> Archive:
-    """The same archive, with every transcript deleted."""
-    import shutil
+@pytest.fixture
+def own_archive(examples: Path, tmp_path: Path) -> Archive:
+    """The same in folders of a test's own."""
+    shutil.copytree(examples, tmp_path / "claude")
+    return taken(tmp_path / "claude", tmp_path / "archive")
 
-    folder = tmp_path_factory.mktemp("orphaned")
-    root = folder / "claude"
-    shutil.copytree(examples, root)
-    taken(root, folder / "archive")
-    shutil.rmtree(root / "projects")
-    (root / "projects").mkdir()
-    return open_archive(folder / "archive", [root])
+
+def without_transcripts(archive: Archive) -> Archive:
+    """The archive once every transcript has been deleted."""
+    for root in archive.places:
+        shutil.rmtree(root / "projects")
+        (root / "projects").mkdir()
+    found = open_archive(archive.root, archive.places)
+    assert not found.library.transcripts
+    return found
 
 
 def session_of(archive: Archive, words: str) -> str:

@@ -24,7 +24,15 @@ from minutebook.verbs.materialise import materialise
 from minutebook.verbs.round_text import EVERYTHING, Fidelity, round_text
 from minutebook.verbs.tag import tag
 from tests.agents import planted
-from tests.agents.conftest import Run, continued, session_of, taken, told, written
+from tests.agents.conftest import (
+    Run,
+    continued,
+    session_of,
+    taken,
+    told,
+    without_transcripts,
+    written,
+)
 from tests.conftest import (
     assistant,
     corpus_sessions,
@@ -418,13 +426,11 @@ def test_a_secret_anywhere_is_not_told(tmp_path: Path) -> None:
     assert set(secrets.made) - set(secrets.found_in(shown)) <= never
 
 
-def test_contexts_are_the_same_without_transcripts(archive: Archive, orphaned: Archive) -> None:
+def test_contexts_are_the_same_without_transcripts(own_archive: Archive) -> None:
     """ARC-02: with every transcript deleted."""
-    assert not orphaned.library.transcripts
-    id = session_of(archive, "passkey")
-    engagement = archive.records()[id].engagements[0].id
-    requests: tuple[dict[str, Any], ...] = (
-        {"names": [id], "mode": "full"},
+    id = session_of(own_archive, "passkey")
+    engagement = own_archive.records()[id].engagements[0].id
+    requests: list[dict[str, Any]] = [
         {"names": [id], "mode": "compressed"},
         {"names": [id], "budget": 700},
         {"names": [f"{id[:8]}#2-3"]},
@@ -432,12 +438,11 @@ def test_contexts_are_the_same_without_transcripts(archive: Archive, orphaned: A
         {"names": [id], "query": "two tabs challenge"},
         {"names": [], "query": "passkey login", "budget": 2_000},
         {"names": [], "engagement": engagement},
-    )
-    for asked in requests:
-        assert materialise(archive, **asked) == materialise(orphaned, **asked)
-    for name in archive.records():
-        whole = materialise(archive, [name], mode="full")
-        assert whole == materialise(orphaned, [name], mode="full")
+        *({"names": [name], "mode": "full"} for name in own_archive.records()),
+    ]
+    before = [materialise(own_archive, **asked) for asked in requests]
+    gone = without_transcripts(own_archive)
+    assert [materialise(gone, **asked) for asked in requests] == before
 
 
 def shown(archive: Archive, address: str) -> str:
