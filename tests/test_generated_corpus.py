@@ -317,7 +317,8 @@ def documents(archive: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(archive)): path.read_bytes()
         for path in archive.rglob("*")
-        if path.suffix in (".md", ".json", ".png") and path.name != "ledger.json"
+        if path.suffix in (".md", ".json", ".png")
+        and path.name not in ("ledger.json", "session.json", "archive.json")
     }
 
 

@@ -461,7 +461,7 @@ def test_what_does_not_fit_is_read_in_full(
     path = put(tmp_path / "p", *turn(1), *turn(2))
     write(path, live=True)
     (document,) = documents(layout)
-    (kept,) = layout.sessions.rglob("checkpoint.json")
+    (kept,) = layout.sessions.rglob("checkpoint")
     put(tmp_path / "p", *turn(1), *turn(2), *turn(3))
     if how == "source rewritten":
         path.write_bytes(path.read_bytes().replace(b"out 2", b"out X"))
@@ -471,7 +471,7 @@ def test_what_does_not_fit_is_read_in_full(
     write(path)
     assert opened == [path]
     assert len(read_inscription(document).rounds) == 3
-    assert not list(layout.sessions.rglob("checkpoint.json"))
+    assert not list(layout.sessions.rglob("checkpoint"))
 
 
 def steps(write: Write, tmp_path: Path, *given: tuple[list[Record], bool]) -> Path:

@@ -8,6 +8,7 @@ more is marked as thin, never guessed.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 
 import msgspec
@@ -83,7 +84,7 @@ class Enriched:
         moments: list[Moment] = []
         replies: list[Reply] = []
         taken: set[int] = set()
-        for old in self._stored:
+        for old in map(self._kinds, self._stored):
             messages: list[Message] = []
             beside: list[Reply] = []
             clock: list[Moment] = []
@@ -98,7 +99,7 @@ class Enriched:
                         clock += read_clock(sources[number].clock)
                         beside += sources[number].progress
             yield msgspec.structs.replace(
-                self._kinds(old),
+                old,
                 messages=tuple(messages),
                 clock=write_clock(clock),
                 progress=tuple(beside),
@@ -114,8 +115,8 @@ class Enriched:
         return number < max(self.places, default=0)
 
     def _thin(self, round: Round) -> Round:
-        messages = tuple(fuller(message, None) for message in round.messages)
-        return self._kinds(msgspec.structs.replace(round, messages=messages))
+        messages = tuple(fuller(message, None) for message in self._kinds(round).messages)
+        return msgspec.structs.replace(round, messages=messages)
 
     def _kinds(self, round: Round) -> Round:
         """A round whose calls say what kind they are."""
@@ -160,9 +161,17 @@ def _transcript(library: Library, facts: SessionFacts) -> Transcript | None:
 
 
 def fuller(old: Message, now: Message | None) -> Message:
-    """The transcript's message, where it says what was written; else the written one."""
+    """The transcript's message, where it says what was written; else the written one, with
+    each block that reads the same taken from the transcript."""
     if now is not None and _bare(now) == _bare(old):
         return now
+    if now is not None:
+        pairs = zip_longest(old.blocks, now.blocks[: len(old.blocks)])
+        blocks = tuple(
+            after if after is not None and _bare_block(after) == _bare_block(before) else before
+            for before, after in pairs
+        )
+        old = msgspec.structs.replace(old, blocks=blocks)
     if old.role == "assistant" and (old.usage is not None or old.reply_id):
         return msgspec.structs.replace(old, billing=Billing(thin=True))
     return old

@@ -42,7 +42,7 @@ def assignment_hints() -> Iterator[Hint]:
     """The signs of assignments whose name can be that of a secret."""
     tails = "|".join(f"(?<={tail}=)" for tail in _TAILS)
     for sign, more in (("=", rf"|(?<=[A-Z_][A-Z\d]=)(?:{tails})"), (":", "")):
-        yield Hint(sign, first(_given, back=1), rf"(?![{sign}~])(?:{_ended(sign)}{more})")
+        yield Hint(sign, first(_given, back=1), rf"(?![{sign}~=])(?:{_ended(sign)}{more})")
 
 
 def _ended(sign: str) -> str:
@@ -69,7 +69,7 @@ _BETWEEN = re.compile(r">?(?P<space>[ \t]{0,8})\*{0,2}[ \t]?")
 _OPEN = re.compile(r"""[bBrRuUfFL@$]{0,2}(?P<quote>\\{0,3}["'`]|%22|[“„«「])""")
 _CLOSING = {"“": "”", "„": "“", "«": "»", "「": "」"}
 _RUN = r"""[^\s\x00-\x1f\x7f"'`\\<>•“”]"""
-_BARE, _REST = re.compile(_RUN + "{1,200}"), re.compile(_RUN + "{0,4000}")
+_BARE, _REST = re.compile(_RUN + "{1,200}"), re.compile(_RUN + "{0,2000}")
 _LONGEST = 4_000
 _JUDGED = 64  # so many signs of a value say what it is
 

@@ -39,10 +39,10 @@ _IS = (
 )
 _TO = r"\s(?:to|is set to|set to|auf|à|a)\s"
 _MARK = r"(?:\s?[:：]\s{0,2}|\s[-–—]\s)"
-_WORD = r"(?:ass(?:wor[dt]|phrase|code)|asse|ennwort|ontraseña|enha|[пП]ароль)"
+_WORD = r"(?:ass(?:wor[dt]|phrase|code)|asse|ennwort|ontraseña|enha|ароль)"
 _SAID = re.compile(
     rf"(?:{_WORD}\*{{0,2}}(?:{_OF}?(?:(?P<sure>{_IS})|{_TO})|{_OF}{_MARK}|\s[:–—-]\s)"
-    rf"|(?:ontraseña|[пП]ароль){_MARK}){_VALUE}"
+    rf"|(?:ontraseña|ароль){_MARK}){_VALUE}"
 )
 _NEXT = re.compile(rf"{_WORD}[ \t\n]{_VALUE}")
 _VERB = re.compile(
@@ -71,10 +71,10 @@ def prose_hints() -> Iterator[Hint]:
     yield Hint("W", first(*UPPER, back=4), "(?<=ASSW)")
     yield Hint("DENTIFIED BY ", first(sql, back=13))
     yield Hint("n with ", first(_login))
-    for word in ("ontraseña", "ennwort", "enha", "пароль", "Пароль"):
-        yield Hint(word, first(_said, _next, back=len(word)), far=True)
+    for word, beside in (("ontraseña", "ñ"), ("ennwort", "äöüß"), ("enha", "é"), ("ароль", "ь")):
+        yield Hint(word, first(_said, _next, back=len(word)), beside=beside)
     for sign in "パ密口비":
-        yield Hint(sign, first(_eastern, back=1), far=True)
+        yield Hint(sign, first(_eastern, back=1), beside=sign)
 
 
 def _said(text: str, at: int) -> Found | None:

@@ -8,7 +8,7 @@ signs is looked for as it is, and the longer the faster. Readers are asked only 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -39,7 +39,7 @@ class Hint(msgspec.Struct, frozen=True):
     sign: str
     read: Reader  # is asked with the text and the place where the hint ends
     around: str = ""  # what else has to hold there: a pattern without groups, after the sign
-    far: bool = False  # of texts that are not in plain ASCII
+    beside: str = ""  # letters beyond ASCII, one of which such texts have: those are found fast
 
 
 class Scanner:
@@ -52,8 +52,9 @@ class Scanner:
                 signs.setdefault(hint.sign, []).append(hint)
         # Plain tuples: taking them apart is what a short text costs.
         self._passes = tuple(_pass(sign, some) for sign, some in signs.items())
-        self._words = _words(hint for hint in hints if not hint.far)
-        self._far = _words(hints)
+        words = [(hint.sign, hint.read, hint.beside) for hint in hints if not hint.around]
+        self._words = tuple((sign, read) for sign, read, beside in words if not beside)
+        self._far = tuple(word for word in words if word[2])
 
     def candidates(self, text: str) -> list[Candidate]:
         """What the readers find in a text, in no order."""
@@ -66,18 +67,22 @@ class Scanner:
                     end = found.end()
                     told.extend(readers[(found.lastindex or 1) - 1](text, end))
                     found = search(text, end)
-        for word, read in self._words if text.isascii() else self._far:
-            if word in text:
-                at = text.find(word)
-                while at >= 0:
-                    at += len(word)
-                    told.extend(read(text, at))
-                    at = text.find(word, at)
+        for sign, read in self._words:
+            if sign in text:
+                told.extend(_each(text, sign, read))
+        if not text.isascii():
+            for sign, read, beside in self._far:
+                if any(letter in text for letter in beside):
+                    told.extend(_each(text, sign, read))
         return told
 
 
-def _words(hints: Iterable[Hint]) -> tuple[tuple[str, Reader], ...]:
-    return tuple((hint.sign, hint.read) for hint in hints if not hint.around)
+def _each(text: str, sign: str, read: Reader) -> Iterator[Candidate]:
+    at = text.find(sign)
+    while at >= 0:
+        at += len(sign)
+        yield from read(text, at)
+        at = text.find(sign, at)
 
 
 _Search = Callable[..., re.Match[str] | None]

@@ -43,16 +43,17 @@ _PLACEHOLDER = re.compile(
 )
 _REFERENCE = re.compile(
     r"\$(?![12][aby]?\$|[56y]\$)[\w({:$@!?*]"  # a variable of a shell; not a hash of crypt(3)
-    r"|.*?(?:\$\{|\{\{|#\{|<%|%\{|\$\()|.*?\{[A-Za-z_][\w.!:]*\}|\{\}"
     r"|%[\w(-].{0,3}$|%\w+%$|%\("
     r"|[@#:!&*?.]{1,2}[A-Za-z_.-]*$|&(?:mut |#)|\\+\w$"
     r"|[a-z][a-z0-9+.-]{1,20}://|(?:urn|arn|op|vault|ssm|env|file|ref|secret|projects):\S"
     r"|(?:~|\.{1,2})?/[\w.@-]*(?:/|$)|[a-z]:\\|enc\[",
     re.IGNORECASE,
 )
+_TEMPLATE = re.compile(r"\{\{|[$#%]\{|\$\(|<%|\{(?:[A-Za-z_][\w.!:]*)?\}")
+_OPERATOR = re.compile(r"=>|==(?=.)|\|\||&&|::|\)\.")
 _CODE = re.compile(
     r"[A-Za-z_$@][\w$]*(?:(?:\.|::|->|\?\.|!\.)[A-Za-z_$][\w$]*)+[!?]?"  # a.b
-    r"|[A-Za-z_$@][\w$.:?!>-]*[(\[{<].*|.*(?:=>|==(?=.)|\|\||&&|::|\)\.).*|[(\[{<].*"  # f(x)
+    r"|[A-Za-z_$@][\w$.:?!>-]*+[(\[{<].*|[(\[{<].*"  # f(x)
     r"|0x[0-9a-fA-F]{1,8}|\d+(?:\.\d+){1,3}|v\d[\w.-]*|[\d:.,/+-]{1,3}"  # numbers, versions
     r"|[\w/-]+\.(?:py|js|ts|tsx|jsx|json|ya?ml|toml|txt|md|sh|go|rs|rb|java|env|pem|key|crt|conf"
     r"|cfg|ini|html|css|com|org|net|io|dev|php|c|h|cpp|cs|sql|log|lock)"
@@ -100,7 +101,9 @@ def plausible(value: str) -> bool:
     low = value.lower()
     if not value or low.strip("*_-.!?") in _NOTHING:
         return False
-    if _REFERENCE.match(value) or _CODE.fullmatch(value) or _CONSTANT.fullmatch(value):
+    if _REFERENCE.match(value) or _TEMPLATE.search(value) or _OPERATOR.search(value):
+        return False
+    if _CODE.fullmatch(value) or _CONSTANT.fullmatch(value):
         return False
     return not (_UNTOLD.search(low) or _PLACEHOLDER.fullmatch(low))
 

@@ -89,7 +89,7 @@ class SessionFolder:
         self.subagents = path / "subagents"
         self.database = path / "session.db"
         self.index = path / "index.md"
-        self.checkpoint = path / "checkpoint.json"
+        self.checkpoint = path / "checkpoint"
 
     @property
     def document(self) -> Path:

@@ -95,7 +95,7 @@ def _clear(path: Path, partial: Path) -> None:
         for file in path.rglob("*")
         if file.is_file()
         and file.suffix in (".json", ".md")
-        and file.name not in ("index.md", "checkpoint.json")
+        and file.name not in ("index.md", "checkpoint")
     )
     if covered:
         _remove(path)

@@ -140,7 +140,7 @@ class Teller:
             if seen in self._seen:
                 return
             self._seen.add(seen)
-        if isinstance(carried, dict):
+        if isinstance(carried, dict) and "adds" not in carried:
             if isinstance(carried.get("message"), dict):
                 self._carried(carried["message"])
         elif kind == "user":
