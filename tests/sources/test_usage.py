@@ -49,7 +49,7 @@ def test_the_largest_line_is_believed_and_of_equals_the_earliest(
 @pytest.mark.parametrize("absurd", [-1, True, 1.5, "7", None, 10**30, [], {}])
 def test_what_cannot_be_a_count_is_none(read_records: ReadRecords, absurd: Any) -> None:
     """USE-01: negative, boolean, fractional or endless counts are 0, and break nothing."""
-    usage = {
+    usage: dict[str, Any] = {
         "input_tokens": absurd,
         "output_tokens": 7,
         "cache_read_input_tokens": absurd,
@@ -66,13 +66,13 @@ def test_hour_long_writes_are_no_more_than_all_writes(read_records: ReadRecords)
     """USE-01: write_1h = min(write, ephemeral_1h)."""
     for hour, expected in ((4, 4), (40, 10)):
         split = {"ephemeral_1h_input_tokens": hour}
-        usage = {"cache_creation_input_tokens": 10, "cache_creation": split}
+        usage: dict[str, Any] = {"cache_creation_input_tokens": 10, "cache_creation": split}
         assert reply_of(read_records, line(1, **usage)).usage == Usage(0, 0, 0, 10, expected)
 
 
 def test_what_a_reply_costs_beside_its_tokens(read_records: ReadRecords) -> None:
     """USE-02: speed, tier, place, the provider's own tools, and the cost old versions wrote."""
-    usage = {
+    usage: dict[str, Any] = {
         "output_tokens": 1,
         "speed": "fast",
         "service_tier": "batch",
