@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -126,3 +131,25 @@ def test_an_archive_that_is_a_file(run: Run, here: tuple[Path, ...]) -> None:
         ran = run(*verb, "--archive", path)
         assert (ran.status, ran.out) == (2, "")
         assert "is a file, not an archive" in ran.err
+
+
+def test_a_server_says_what_it_makes(own_home: Path, examples: Path) -> None:
+    """The viewer needs an index too: one note before it serves."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    command = ["serve", "--port", str(port), "--root", str(examples), "--no-ingest"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "minutebook", *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "HOME": str(own_home)},
+    )
+    assert process.stdout is not None
+    try:
+        assert f"http://127.0.0.1:{port}/" in process.stdout.readline()
+    finally:
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=30)
+    assert told.count("Makes a search index in") == 1

@@ -61,6 +61,18 @@ def test_sessions_are_newest_first_without_ghosts(run: Run, examples: Path) -> N
     assert len(everything.out.splitlines()) == len(days) + 2
 
 
+def test_the_list_says_how_many_there_are(run: Run, examples: Path) -> None:
+    """The total, also where only some are shown; ghosts and how to see them."""
+    whole = run("sessions", "--root", examples)
+    assert "8 sessions.\nNot shown: 1 ghost (--ghosts).\n" in whole.err
+    some = run("sessions", "-n", "3", "--root", examples)
+    assert len(some.out.splitlines()) == 4
+    assert "3 of 8 sessions (--limit)." in some.err
+    document = json.loads(run("sessions", "-n", "3", "--json", "--root", examples).out)
+    assert (len(document["sessions"]), document["total"]) == (3, 8)
+    assert "Also sessions that never reached substantive work." in run("sessions", "--help").out
+
+
 def test_sessions_can_be_filtered(run: Run, examples: Path) -> None:
     """``--project`` by substring, ``--since`` by last activity, both together."""
     listed = json.loads(run("sessions", "--json", "-p", "atlas", "--root", examples).out)
@@ -277,9 +289,16 @@ def test_no_escape_reaches_the_terminal(run: Run, tmp_path: Path) -> None:
     ]
     path.write_bytes(b"".join(as_line(line) + b"\n" for line in lines) + b"broken\n")
     (folder / "aaaa\x1b]0;PWN\x07.jsonl").write_bytes(path.read_bytes())
-    for args in (["sessions"], ["show", "s", "--full"], ["show", "aaaa"], ["doctor"]):
-        ran = run(*args, "--root", folder)
-        assert ran.status == 0
+    places = ["--root", str(folder)]
+    reading = (["sessions"], ["show", "s", "--full"], ["show", "aaaa"], ["doctor"], ["status"])
+    archived = (
+        *(["ingest"], ["search", "prompt"], ["search"], ["stats"], ["similar", "s#1"]),
+        *(["ingest", "--again", "--explain"], ["inscribe", "--all"], ["check", "--all"]),
+        *(["correct", "s", "1", f"topic={HOSTILE}"], ["tag", "s", "1", "x"]),
+    )
+    for args in (*reading, *archived, *reading):
+        ran = run(*args, *places)
+        assert ran.status in (0, 1), (args, ran.err)
         bad = re.findall(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", ran.out + ran.err)
         assert bad == [], args
 

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from minutebook.record.layout import Layout
+from minutebook.archive import Archive
+from minutebook.derive.identity import identify
 from minutebook.examples.script import Script, thinking
-from minutebook.extract.material import Material
-from minutebook.model import Roster
+from minutebook.extract.material import Material, material_of
+from minutebook.model.engagement import SessionRecord
+from minutebook.record.layout import Layout
 from minutebook.sources.base import Transcript
-from minutebook.sources.library import Library
-from minutebook.verbs.survey import read_material
+from minutebook.sources.library import Library, open_file, open_transcript
 from tests.extract.stub import Stub, good_reply, serve
 
 HIDDEN = "TOOL-OR-THINKING-TEXT"
@@ -68,8 +69,19 @@ def found(config: Path) -> list[Transcript]:
     return Library([config]).transcripts
 
 
+def archive_at(layout: Layout, config: Path | None = None) -> Archive:
+    """The archive, with the transcripts of a configuration folder or with none."""
+    return Archive(layout.root, (config or layout.root / "nothing",), lenient=True)
+
+
+def read_records(layout: Layout) -> dict[str, SessionRecord]:
+    """The minutes as everybody sees them."""
+    return archive_at(layout).minutes.records()
+
+
 def material(path: Path) -> Material:
     """A session as an extractor is given it."""
-    seen = read_material(Library([path]).transcripts[0], Roster())
-    assert seen is not None
-    return seen
+    reading = open_transcript(open_file(path))
+    rounds = list(reading.rounds())
+    info = reading.info()
+    return material_of(info, identify(info), rounds)

@@ -17,22 +17,21 @@ from typing import Any
 import pytest
 
 from minutebook.record.database import open_database, rows_of
-from minutebook.record.engagements import append_record, read_records
+from minutebook.record.engagements import append_record
 from minutebook.record.layout import Layout, SessionFolder
 from minutebook.derive.skeleton import LIMIT
 from minutebook.extract.anthropic import AnthropicExtractor
 from minutebook.extract.offline import OfflineExtractor
 from minutebook.extract.pricing import Budget
 from minutebook.extract.secret import Secret
-from minutebook.model import Roster
 from minutebook.verbs.correct import correct
-from minutebook.verbs.ingest import Forecast, IngestReport, ingest
+from minutebook.verbs.ingest import Forecast, Ingestion, IngestReport, ingest
 from minutebook.verbs.rebuild import rebuild
 from minutebook.verbs.survey import survey
 from minutebook.verbs.tag import tag
 from tests.archive.conftest import age
 from tests.conftest import CORPUS
-from tests.extract.conftest import HIDDEN, WriteSession, found, material
+from tests.extract.conftest import HIDDEN, WriteSession, archive_at, found, material, read_records
 from tests.extract.stub import Stub, good_reply, serve
 
 SHARED_STUB = CORPUS.parent / "tools" / "anthropic_stub.py"
@@ -44,7 +43,7 @@ def asking(stub: Stub, **options: Any) -> AnthropicExtractor:
 
 
 def run(config: Path, layout: Layout, extractor: Any = None, **options: Any) -> IngestReport:
-    return ingest(layout, Roster(), found(config), extractor or OfflineExtractor(), **options)
+    return ingest(archive_at(layout, config), extractor or OfflineExtractor(), **options)
 
 
 class SharedStub:
@@ -243,7 +242,10 @@ def test_records_are_written_while_others_are_read(
     for number in range(5):
         write_session(f"session-{number}", 4)
     counts: list[int] = []
-    run(config, layout, reading=lambda _: counts.append(len(read_records(layout))))
+    with Ingestion(archive_at(layout, config), OfflineExtractor()) as running:
+        for _ in running.read():
+            counts.append(len(read_records(layout)))
+        running.finish()
     assert counts == sorted(counts)
     assert 0 < counts[-1] < 5 or counts[1] > 0
 
@@ -262,7 +264,7 @@ def test_two_files_with_one_id_are_one_session(
     (other / path.name).write_bytes(path.read_bytes()[:-1000])
     assert run(config, layout).ingested == 1
     assert run(config, layout).ingested == 0
-    sessions = survey(layout, Roster(), found(config), OfflineExtractor())
+    sessions = survey(archive_at(layout, config), OfflineExtractor())
     assert [item.due for item in sessions] == [False]
 
 
@@ -393,7 +395,7 @@ def test_dry_run_opens_no_socket_and_writes_nothing(
     write_session("ghost", 2)
     write_session("real", 5)
     monkeypatch.setattr(socket, "socket", _no_socket)
-    sessions = survey(layout, Roster(), found(config), AnthropicExtractor(Secret("")))
+    sessions = survey(archive_at(layout, config), AnthropicExtractor(Secret("")))
     assert [(item.user_messages, item.ghost, item.due) for item in sessions] == [
         (5, False, True),
         (2, True, True),
@@ -585,7 +587,7 @@ def test_rounds_are_tagged_in_both_databases(
     (record,) = read_records(layout).values()
     first, second = (engagement.id for engagement in record.engagements)
     assert (first, second) == ("fix-the-login-redirect-of-orchard",) * 1 + (f"{first}-2",)
-    tag(layout, path.stem, "6", "by-hand")
+    tag(archive_at(layout), path.stem, "6", "by-hand")
     expected = [first, first, second, second, second, "by-hand"]
     folder = SessionFolder(layout.folder("claude", path.stem))
 
@@ -599,7 +601,7 @@ def test_rounds_are_tagged_in_both_databases(
     assert tags() == [expected, expected]
     layout.database.unlink()
     folder.database.unlink()
-    rebuild(layout)
+    rebuild(archive_at(layout))
     assert tags() == [expected, expected]
     assert "by-hand" in folder.index.read_text()
 
@@ -613,8 +615,8 @@ def test_corrections_win_over_later_extraction(
     with serve(lambda *_: good_reply((1, 2), (3, 6))) as stub:
         run(config, layout, asking(stub))
         first = read_records(layout)[path.stem].engagements[0].id
-        correct(layout, path.stem[:8], first, "topic=Login redirects, by my own words")
-        correct(layout, path.stem[:8], "5", "method=review")
+        correct(archive_at(layout), path.stem[:8], first, "topic=Login redirects, by my own words")
+        correct(archive_at(layout), path.stem[:8], "5", "method=review")
     with serve(lambda *_: good_reply((1, 3), (4, 6), topic="Something else entirely")) as stub:
         run(config, layout, asking(stub), again=True)
     one, two = read_records(layout)[path.stem].engagements
@@ -632,7 +634,7 @@ def test_a_corrected_range_moves_its_neighbours(
     with serve(lambda *_: good_reply((1, 2), (3, 6))) as stub:
         run(config, layout, asking(stub))
     before = read_records(layout)[path.stem].engagements
-    correct(layout, path.stem, before[0].id, "turn_range=1-4")
+    correct(archive_at(layout), path.stem, before[0].id, "turn_range=1-4")
     one, two = read_records(layout)[path.stem].engagements
     assert (one.turn_range, two.turn_range) == ((1, 4), (5, 6))
     assert two.started is not None and one.ended is not None and two.started > one.ended
@@ -661,7 +663,7 @@ def test_every_round_stays_in_an_engagement(
         run(config, layout, asking(stub))
         ids = [e.id for e in read_records(layout)[path.stem].engagements]
         for engagement, rounds in ((ids[1], "3-3"), (ids[2], "2-3"), (ids[0], "1-1")):
-            correct(layout, path.stem, engagement, f"turn_range={rounds}")
+            correct(archive_at(layout), path.stem, engagement, f"turn_range={rounds}")
             assert covered() == [1, 2, 3, 4, 5, 6]
     write_session("alpha", 9)
     with serve(lambda *_: good_reply((1, 9))) as stub:

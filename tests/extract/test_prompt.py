@@ -8,18 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from minutebook.record.engagements import read_records
 from minutebook.record.layout import Layout
 from minutebook.derive.skeleton import LIMIT
 from minutebook.extract import prompt
 from minutebook.extract.anthropic import AnthropicExtractor
 from minutebook.extract.secret import Secret
-from minutebook.model import Roster
 from minutebook.model.engagement import METHODS, PHASES
 from minutebook.sources.library import Library
 from minutebook.verbs.ingest import ingest
 from tests.conftest import CORPUS, corpus_files, needs_corpus
-from tests.extract.conftest import WriteSession, material
+from tests.extract.conftest import WriteSession, archive_at, material, read_records
 from tests.extract.stub import good_reply, serve
 
 REPLIES = Path(__file__).parent / "replies"
@@ -90,7 +88,7 @@ def test_recorded_replies_reach_the_index(reply: Path, tmp_path: Path) -> None:
     layout = Layout(tmp_path / "archive")
     with serve(lambda *_: expected) as stub:
         extractor = AnthropicExtractor(Secret("key"), base_url=stub.url, retries=0)
-        report = ingest(layout, Roster(), Library([path]).transcripts, extractor)
+        report = ingest(archive_at(layout, path), extractor)
     assert (report.failures, report.calls) == ([], 1)
     record = read_records(layout)[reply.stem]
     assert record.session_summary == expected["session_summary"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from minutebook.compose import choose_extractor
+from minutebook.extract.choose import choose_extractor
 from minutebook.errors import BadArgument
 from minutebook.extract.secret import Secret, find_secret
 

@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from minutebook.record.engagements import read_records
 from minutebook.record.layout import Layout
-from minutebook.compose import choose_extractor
+from minutebook.extract.choose import choose_extractor
 from minutebook.errors import BadArgument
 from minutebook.extract import batches
 from minutebook.extract.anthropic import AnthropicExtractor
@@ -22,9 +21,9 @@ from minutebook.extract.extractor import Failed, Refused
 from minutebook.extract.openai import OpenAIExtractor
 from minutebook.extract.pricing import Budget, price_of
 from minutebook.extract.secret import Secret
-from minutebook.model import Roster, Usage
+from minutebook.model import Usage
 from minutebook.verbs.ingest import ingest
-from tests.extract.conftest import WriteSession, found, material
+from tests.extract.conftest import WriteSession, archive_at, found, material, read_records
 from tests.extract.stub import Stub, good_reply, serve
 from tests.extract.test_ingest import SharedStub, shared_stub
 
@@ -198,7 +197,7 @@ def test_the_real_cli_is_called_once_a_session(
     monkeypatch.setenv("ANTHROPIC_BASE_URL", shared_stub.url)
     for number, prompts in enumerate((1, 2, 2, 2, 3, 3, 4, 5, 6, 7)):
         write_session(f"session-{number}", prompts)
-    report = ingest(layout, Roster(), found(config), ClaudeCliExtractor(), concurrency=2)
+    report = ingest(archive_at(layout, config), ClaudeCliExtractor(), concurrency=2)
     assert (report.calls, report.failures, report.stopped) == (6, [], None)
     asked = [r for r in shared_stub.requests() if r["path"].startswith("/v1/messages")]
     assert len([r for r in asked if len(r["body"]["messages"]) == 1]) == 6
@@ -213,7 +212,7 @@ def test_the_real_cli_is_called_once_a_session(
 
 def batch_run(config: Path, layout: Layout, stub: Stub) -> Any:
     extractor = AnthropicExtractor(Secret("key"), base_url=stub.url, retries=0)
-    return ingest(layout, Roster(), found(config), extractor, batch=True)
+    return ingest(archive_at(layout, config), extractor, batch=True)
 
 
 @pytest.fixture(autouse=True)
@@ -229,7 +228,7 @@ def test_a_waiting_batch_is_not_paid_for_twice(
     layout.sessions.mkdir(parents=True)
     layout.batch.write_text('{"id": "msgbatch_1", "digests": {}}')
     extractor = AnthropicExtractor(Secret("key"), base_url=stub.url, retries=0)
-    report = ingest(layout, Roster(), found(config), extractor)
+    report = ingest(archive_at(layout, config), extractor)
     assert stub.requests == [] and report.left == 1
     assert report.stopped is not None and "--batch picks it up" in report.stopped
 
@@ -314,7 +313,7 @@ def test_a_budget_limits_a_batch(
     for number in range(6):
         write_session(f"session-{number}", 3)
     extractor = AnthropicExtractor(Secret("k"), None, Budget(0.05), stub.url, retries=0)
-    report = ingest(layout, Roster(), found(config), extractor, batch=True)
+    report = ingest(archive_at(layout, config), extractor, batch=True)
     assert report.cost_usd <= 0.05
     assert len(stub.batches) > 1, "what did not surely fit waited for the next one"
 

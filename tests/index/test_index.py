@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from minutebook.archive.finding import search
+from minutebook.archive.refreshing import refresh
 from minutebook.record.layout import Layout
 from minutebook.errors import BadArgument, Locked
 from minutebook.index import database as db
@@ -24,13 +26,9 @@ from minutebook.index.lexical import Lexical
 from minutebook.index.query import Filters, parse_query
 from minutebook.index.snippet import snippet
 from minutebook.index.update import Update
-from minutebook.model import Roster
-from minutebook.sources.library import Library
 from minutebook.verbs.ingest import ingest
 from minutebook.verbs.inscribe import inscribe
-from minutebook.verbs.refresh import refresh
-from minutebook.verbs.search import search
-from tests.extract.conftest import WriteSession
+from tests.extract.conftest import WriteSession, archive_at
 from tests.extract.conftest import config as config
 from tests.extract.conftest import layout as layout
 from tests.extract.conftest import write_session as write_session
@@ -48,15 +46,15 @@ def test_a_grown_session_indexes_exactly_its_new_turns(
     """CORP-06: counted: one new turn indexed and embedded, nothing else touched."""
     write_session("alpha", 5)
     write_session("beta", 5)
-    assert refresh(layout, Library([config])).added == 10
+    assert refresh(archive_at(layout, config)).added == 10
     engine = Engine(layout.search_database, layout.search)
     assert engine.count_missing(embedder) == 10
     engine.embed_missing(embedder)
     write_session("alpha", 6)
-    again = refresh(layout, Library([config]))
+    again = refresh(archive_at(layout, config))
     assert (again.sessions, again.added, again.removed) == (1, 1, 0)
     assert Engine(layout.search_database, layout.search).count_missing(embedder) == 1
-    assert refresh(layout, Library([config])).sessions == 0
+    assert refresh(archive_at(layout, config)).sessions == 0
 
 
 def test_a_deleted_transcript_is_found_in_its_inscription(
@@ -64,12 +62,12 @@ def test_a_deleted_transcript_is_found_in_its_inscription(
 ) -> None:
     """What is inscribed outlives its source in the search too; what is in neither is gone."""
     kept, lost = write_session("alpha", 3), write_session("beta", 3)
-    inscribe(layout, Roster(), Library([kept]).transcripts, ended=True)
-    refresh(layout, Library([config]))
+    inscribe(archive_at(layout, kept), ended=True)
+    refresh(archive_at(layout, config))
     kept.unlink()
     lost.unlink()
-    done = refresh(layout, Library([config]))
-    answer = search(layout, Library([config]), parse_query("request"), mode="lexical")
+    done = refresh(archive_at(layout, config))
+    answer = search(archive_at(layout, config), parse_query("request"), mode="lexical")
     assert {hit.session_id for hit in answer.hits} == {kept.stem}
     assert not answer.hits[0].resumable
     assert done.removed >= 3
@@ -81,7 +79,7 @@ def test_a_broken_index_is_made_again(
 ) -> None:
     """Another version, half written, missing: rebuilt, and said so where it was there."""
     write_session("alpha", 3)
-    refresh(layout, Library([config]))
+    refresh(archive_at(layout, config))
     if damage == "garbage":
         layout.search_database.write_bytes(b"not a database at all" * 100)
     elif damage == "version":
@@ -94,9 +92,9 @@ def test_a_broken_index_is_made_again(
         (folder,) = layout.search.glob("*/lexical")
         for file in folder.iterdir():
             file.unlink()
-    done = refresh(layout, Library([config]))
+    done = refresh(archive_at(layout, config))
     assert (done.anew is not None) == (damage in ("garbage", "version", "half"))
-    answer = search(layout, Library([config]), parse_query("request"), mode="lexical")
+    answer = search(archive_at(layout, config), parse_query("request"), mode="lexical")
     assert len(answer.hits) == 1
 
 
@@ -132,9 +130,9 @@ def test_anybody_with_sqlite3_can_search(
 ) -> None:
     """DB-10: ``search.db`` has the full text of every round's words, also after a change."""
     write_session("alpha", 3, say="The unmistakable answer.")
-    refresh(layout, Library([config]))
+    refresh(archive_at(layout, config))
     write_session("alpha", 4, say="The unmistakable answer.")
-    refresh(layout, Library([config]))
+    refresh(archive_at(layout, config))
     connection = sqlite3.connect(layout.search_database)
     rows = connection.execute(
         "SELECT e.session_id, e.round FROM entries_fts JOIN entries e ON e.row = entries_fts.rowid "
@@ -265,14 +263,14 @@ def test_engagements_are_found_too(
 ) -> None:
     """SRCH-01: topic, outcome, decisions, agent; a re-ingest is seen without being told."""
     write_session("alpha", 4)
-    library = Library([config])
-    assert search(layout, library, parse_query("alpha"), mode="lexical").hits[0].engagement is None
+    archive = archive_at(layout, config)
+    assert search(archive, parse_query("alpha"), mode="lexical").hits[0].engagement is None
     from minutebook.extract.offline import OfflineExtractor
 
-    ingest(layout, Roster(), library.transcripts, OfflineExtractor())
-    hit = search(layout, library, parse_query("alpha"), mode="lexical", where="engagements").hits[0]
+    ingest(archive, OfflineExtractor())
+    hit = search(archive, parse_query("alpha"), mode="lexical", where="engagements").hits[0]
     assert hit.kind == "engagement" and hit.engagement is not None
-    everything = search(layout, library, parse_query("alpha"), mode="lexical").hits
+    everything = search(archive, parse_query("alpha"), mode="lexical").hits
     assert [hit.session_id for hit in everything] == [everything[0].session_id], "once a session"
 
 
@@ -341,9 +339,9 @@ def test_an_unreadable_transcript_is_tried_again(
         raise PermissionError
 
     with monkeypatch.context() as patch:
-        patch.setattr("minutebook.verbs.refresh.open_transcript", forbidden)
-        assert refresh(layout, Library([config])).added == 0
-    assert refresh(layout, Library([config])).added == 3
+        patch.setattr("minutebook.archive.refreshing.open_transcript", forbidden)
+        assert refresh(archive_at(layout, config)).added == 0
+    assert refresh(archive_at(layout, config)).added == 3
 
 
 def test_removed_entries_crowd_nobody_out(tmp_path: Path, embedder: StaticEmbedder) -> None:
@@ -461,7 +459,7 @@ def test_what_is_replaced_leaves_the_full_text_too(
     write_session("alpha", 4)
     for words in ("the red door", "the green door", "the blue door"):
         write_session("alpha", 4, words=words)
-        refresh(layout, Library([config]))
+        refresh(archive_at(layout, config))
         with db.open_search(layout.search_database) as connection:
             folder = layout.search / db.index_id(connection) / "lexical"
             (rows,) = connection.execute("SELECT count(*) FROM entries").fetchone()

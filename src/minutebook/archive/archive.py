@@ -303,7 +303,7 @@ class Archive:
             named = {id: session.names for id, session in every.items()}
             found = by_name(name, named)
         if found is None:
-            near = nearest(name, (text for names in named.values() for text in names))
+            near = nearest(name, (self.hide(text) for names in named.values() for text in names))
             raise NotFound(
                 f"No session is called '{name}'.{near} `minutebook sessions --ghosts` lists "
                 "all there are."

@@ -18,7 +18,7 @@ def rounds_of_engagement(
     for session_id, record in archive.minutes.records().items():
         if sessions is not None and session_id not in sessions:
             continue
-        known |= {engagement.id for engagement in record.engagements}
+        known |= {archive.hide(engagement.id) for engagement in record.engagements}
         ranges = [r for e in record.engagements if e.id == engagement_id for r in e.ranges]
         if ranges:
             count = archive.open(session_id).count

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from minutebook.derive.plain import clean
-from minutebook.derive.secrets import Secret, digest, find_secrets, mask, masked
+from minutebook.derive.secrets import Put, Secret, digest, find_secrets, mask, masked
 from minutebook.model import (
     Attachment,
     Block,
@@ -64,6 +64,18 @@ def hide(text: str) -> str:
     return mask(clean(text))
 
 
+def _shown(secret: str, _where: Secret) -> str:
+    return clean(secret)
+
+
+_PUTS: dict[Hide, Put] = {reveal: _shown, mark: _marked}
+"""What stands for a secret that only the name of its field gives away."""
+
+
+def _value(value: Any, by: Hide, put: Put | None = None) -> Any:
+    return masked(value, by, put or _PUTS.get(by))
+
+
 def hidden_text(text: str | None, by: Hide) -> str | None:
     return by(text) if text else text
 
@@ -92,7 +104,7 @@ def hidden(value: T, by: Hide) -> T:
     if "\\u" not in told and not find_secrets(told):
         return value  # almost always: one look at all its texts together
     plain = msgspec.to_builtins(value)
-    safe = masked(plain, by)
+    safe = _value(plain, by)
     return value if safe == plain else msgspec.convert(safe, type(value))
 
 
@@ -107,7 +119,7 @@ def _block(block: Block, by: Hide) -> Block:
     if isinstance(block, ToolCall):
         result = _result(block.result, by) if block.result is not None else None
         return msgspec.structs.replace(
-            block, name=by(block.name), input=masked(block.input, by), result=result
+            block, name=by(block.name), input=_value(block.input, by), result=result
         )
     if isinstance(block, StrayResult):
         return StrayResult(block.call_id, _result(block.result, by))
@@ -116,7 +128,7 @@ def _block(block: Block, by: Hide) -> Block:
     if isinstance(block, Notice):
         return Notice(block.kind, by(block.text))
     if isinstance(block, Attachment | Unknown):
-        return type(block)(by(block.kind), masked(block.data, by))
+        return type(block)(by(block.kind), _value(block.data, by))
     return _picture(block, by)
 
 
@@ -145,7 +157,7 @@ def _part(part: ResultPart, by: Hide) -> ResultPart:
     if isinstance(part, Text):
         return Text(by(part.text))
     if isinstance(part, Unknown):
-        return Unknown(by(part.kind), masked(part.data, by))
+        return Unknown(by(part.kind), _value(part.data, by))
     return _picture(part, by)
 
 

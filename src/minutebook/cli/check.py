@@ -41,6 +41,7 @@ def command(
     problems: list[Trouble] = []
     if everything:
         results = [check(book, session_id) for session_id in sorted(book.ledger().sessions)]
+        book.records()  # read, so that what is damaged there is known
         problems = check_archive(book)
         if not results and not problems:
             raise NotFound("Nothing is inscribed yet: `minutebook inscribe --all`.")

@@ -31,7 +31,8 @@ def print_explanations(archive: Archive, sessions: Sequence[str] | None, as_json
     """Newest first, each engagement with its reasons."""
     found = []
     if sessions is None:
-        sessions = [session.id for session in archive.sessions(ghosts=True).sessions]
+        newest = [transcript.session_id for transcript in archive.library.transcripts]
+        sessions = list(dict.fromkeys([*newest, *sorted(archive.ids())]))
     for session_id in sessions:
         explained = explain(archive, session_id)
         if explained is None:

@@ -68,10 +68,10 @@ def prose_hints() -> Iterator[Hint]:
     yield Hint("ass", first(*LOWER, _said, _next, back=3), "(?=w)")
     yield Hint("ass", first(_phrase, _said, _next, back=3), "(?=phrase)")
     yield Hint("ass", first(_said, back=3), "(?=e )(?<=de pass)")
-    yield Hint("W", first(*UPPER, back=4), "(?<=ASSW)")
+    yield Hint("A", first(*UPPER, back=4), "SSW")
     yield Hint("DENTIFIED BY ", first(sql, back=13))
     yield Hint("n with ", first(_login))
-    for word, beside in (("ontraseña", "ñ"), ("ennwort", "äöüß"), ("enha", "é"), ("ароль", "ь")):
+    for word, beside in (("ontraseña", "ñ"), ("ennwort", "ü"), ("enha", "é"), ("ароль", "ь")):
         yield Hint(word, first(_said, _next, back=len(word)), beside=beside)
     for sign in "パ密口비":
         yield Hint(sign, first(_eastern, back=1), beside=sign)

@@ -39,7 +39,7 @@ class Hint(msgspec.Struct, frozen=True):
     sign: str
     read: Reader  # is asked with the text and the place where the hint ends
     around: str = ""  # what else has to hold there: a pattern without groups, after the sign
-    beside: str = ""  # letters beyond ASCII, one of which such texts have: those are found fast
+    beside: str = ""  # a letter beyond ASCII that such texts have: it is found fast
 
 
 class Scanner:
@@ -72,7 +72,7 @@ class Scanner:
                 told.extend(_each(text, sign, read))
         if not text.isascii():
             for sign, read, beside in self._far:
-                if any(letter in text for letter in beside):
+                if beside in text:
                     told.extend(_each(text, sign, read))
         return told
 

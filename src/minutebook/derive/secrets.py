@@ -88,26 +88,33 @@ def _masked(secret: str, where: Secret) -> str:
     return f"{prefix}{'…' if prefix else ''}•••• ({where.kind})"
 
 
-def masked(value: Any, hide: Callable[[str], str] = mask) -> Any:
+Put = Callable[[str, Secret], str]
+"""What stands in place of a secret."""
+
+
+def masked(value: Any, hide: Callable[[str], str] = mask, put: Put | None = None) -> Any:
     """A plain value (of dicts, lists, texts) with every text in it cleaned, then masked.
 
     Cleaned first: an escape sequence in the middle of a key would hide it. The key of an entry
-    counts: `{"password": "…"}` is masked though the value alone shows nothing. `hide` is `str`
-    where secrets may be shown.
+    counts: `{"password": "…"}` is masked though the value alone shows nothing; `put` says what
+    stands for it.
     """
     if isinstance(value, str):
         return hide(clean(value))
     if isinstance(value, list | tuple):
-        return [masked(item, hide) for item in value]
+        return [masked(item, hide, put) for item in value]
     if isinstance(value, dict):
-        return {hide(str(key)): _entry(key, item, value, hide) for key, item in value.items()}
+        return {hide(str(key)): _entry(key, item, value, hide, put) for key, item in value.items()}
     return value
 
 
-def _entry(key: Any, item: Any, among: dict[Any, Any], hide: Callable[[str], str]) -> Any:
-    if isinstance(item, str | int) and hide is not str:
+def _entry(
+    key: Any, item: Any, among: dict[Any, Any], hide: Callable[[str], str], put: Put | None
+) -> Any:
+    if isinstance(item, str | int):
         # {"name": "DB_PASSWORD", "value": "…"}: Kubernetes and others write entries like this.
         name = among.get("name", among.get("key")) if key == "value" else key
         if isinstance(name, str) and (kind := kind_of(name, item)):
-            return _masked("", Secret(0, 0, kind))
-    return masked(item, hide)
+            secret = str(item)
+            return (put or _masked)(secret, Secret(0, len(secret), kind))
+    return masked(item, hide, put)

@@ -104,7 +104,8 @@ class Engine:
             )
             for row, item in found.items()
         ]
-        return sorted(ranked, key=lambda hit: (-hit.score, -hit.entry.at, hit.row))
+        # Rows come as sessions were read, which is never the same twice.
+        return sorted(ranked, key=_order)
 
     def like(
         self, entry: Entry, embedder: Callable[[], Embedder], depth: int = DEPTH
@@ -116,7 +117,7 @@ class Engine:
         with db.open_search(self._database, readonly=True) as connection:
             found = db.fetch(connection, list(hits))
         ranked = [Ranked(row, hits[row], item.entry) for row, item in found.items()]
-        return sorted(ranked, key=lambda hit: (-hit.score, hit.row))
+        return sorted(ranked, key=_order)
 
     def entry(self, session_id: str, round: int) -> Entry | None:
         """The turn of a round."""
@@ -239,3 +240,8 @@ def _named(connection: db.Connection, field: str, part: str | None) -> list[str]
 def _words(text: str) -> str:
     """A text worth comparing; nothing where it is too short to be about anything."""
     return text if len(text.split()) >= _FEWEST_WORDS else ""
+
+
+def _order(hit: Ranked) -> tuple[float, int, str, int, str]:
+    entry = hit.entry
+    return -hit.score, -entry.at, entry.session_id, entry.round, entry.key
