@@ -81,6 +81,17 @@ def test_a_plain_run_labels_them_offline_and_says_so(
     assert "8 sessions became due" in again.err and stub.requests == []
 
 
+def test_without_a_key_it_is_said_once(
+    run: Run, places: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When they are labelled; afterwards there is nothing to decide."""
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    ran = run("ingest", *places)
+    assert "8 sessions became due by the new ghost rule and were labelled offline." in ran.err
+    assert "`minutebook ingest --backlog` asks a model about them." in ran.err
+    assert "became due" not in run("ingest", *places).err
+
+
 def test_with_yes_the_model_is_asked(run: Run, places: list[str], stub: Stub) -> None:
     """Only about them; afterwards there is no backlog left."""
     run("ingest", *places)

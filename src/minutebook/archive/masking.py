@@ -8,7 +8,7 @@ button, for a person who said ``--secrets`` the secret itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import msgspec
@@ -33,8 +33,6 @@ from minutebook.model import (
     Unknown,
 )
 
-Hide = Callable[[str], str]
-"""What is done to every text on its way out."""
 T = TypeVar("T", bound=msgspec.Struct)
 
 # A mark is made of characters of the last private plane, so no renderer takes it apart: the
@@ -45,35 +43,39 @@ MARK = re.compile(f"{_EDGE}([0-9a-f]{{16}}):([^{_EDGE}]*){_EDGE}")
 HALF_MARK = re.compile(f"{_EDGE}[^{_EDGE}]*$")
 
 
-def reveal(text: str) -> str:
-    """For the person who asked for secrets: cleaned, and otherwise as it is."""
-    return clean(text)
+@dataclass(frozen=True)
+class Hide:
+    """What is done to every text on its way out: `put` says what stands for a secret."""
+
+    put: Put | None
+    """None for the kind of it; such a text is never taken for a mark."""
+
+    def __call__(self, text: str) -> str:
+        text = clean(text)
+        if self.put is _shown:
+            return text
+        # Characters of a mark that stand in a text are not one.
+        return mask(text if self.put is None else _PRIVATE.sub("\ufffd", text), self.put)
+
+    def value(self, value: Any) -> Any:
+        """The same for plain data, where the name of a field may give a secret away."""
+        return masked(value, self, self.put)
 
 
-def mark(text: str) -> str:
-    """Each secret replaced by a mark that names it without telling it."""
-    return mask(_PRIVATE.sub("\ufffd", clean(text)), _marked)
+def _shown(secret: str, _where: Secret) -> str:
+    return secret
 
 
 def _marked(secret: str, where: Secret) -> str:
     return f"{_EDGE}{digest(secret)}:{where.kind}{_EDGE}"
 
 
-def hide(text: str) -> str:
-    """Each secret replaced by what kind it is."""
-    return mask(clean(text))
-
-
-def _shown(secret: str, _where: Secret) -> str:
-    return clean(secret)
-
-
-_PUTS: dict[Hide, Put] = {reveal: _shown, mark: _marked}
-"""What stands for a secret that only the name of its field gives away."""
-
-
-def _value(value: Any, by: Hide, put: Put | None = None) -> Any:
-    return masked(value, by, put or _PUTS.get(by))
+reveal = Hide(_shown)
+"""For the person who asked for secrets: cleaned, and otherwise as it is."""
+mark = Hide(_marked)
+"""Each secret replaced by a mark that names it without telling it."""
+hide = Hide(None)
+"""Each secret replaced by what kind it is."""
 
 
 def hidden_text(text: str | None, by: Hide) -> str | None:
@@ -104,7 +106,7 @@ def hidden(value: T, by: Hide) -> T:
     if "\\u" not in told and not find_secrets(told):
         return value  # almost always: one look at all its texts together
     plain = msgspec.to_builtins(value)
-    safe = _value(plain, by)
+    safe = by.value(plain)
     return value if safe == plain else msgspec.convert(safe, type(value))
 
 
@@ -119,7 +121,7 @@ def _block(block: Block, by: Hide) -> Block:
     if isinstance(block, ToolCall):
         result = _result(block.result, by) if block.result is not None else None
         return msgspec.structs.replace(
-            block, name=by(block.name), input=_value(block.input, by), result=result
+            block, name=by(block.name), input=by.value(block.input), result=result
         )
     if isinstance(block, StrayResult):
         return StrayResult(block.call_id, _result(block.result, by))
@@ -128,7 +130,7 @@ def _block(block: Block, by: Hide) -> Block:
     if isinstance(block, Notice):
         return Notice(block.kind, by(block.text))
     if isinstance(block, Attachment | Unknown):
-        return type(block)(by(block.kind), _value(block.data, by))
+        return type(block)(by(block.kind), by.value(block.data))
     return _picture(block, by)
 
 
@@ -157,7 +159,7 @@ def _part(part: ResultPart, by: Hide) -> ResultPart:
     if isinstance(part, Text):
         return Text(by(part.text))
     if isinstance(part, Unknown):
-        return Unknown(by(part.kind), _value(part.data, by))
+        return Unknown(by(part.kind), by.value(part.data))
     return _picture(part, by)
 
 
@@ -169,7 +171,7 @@ def secrets_of(round: Round) -> dict[str, str]:
         found[digest(secret)] = secret
         return _marked(secret, where)
 
-    hidden_round(round, lambda text: mask(_PRIVATE.sub("\ufffd", clean(text)), note))
+    hidden_round(round, Hide(note))
     return found
 
 

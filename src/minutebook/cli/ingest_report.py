@@ -121,15 +121,16 @@ def print_report(archive: Archive, report: IngestReport) -> None:
 
 def print_backlog(report: IngestReport) -> None:
     """Sessions that an upgrade made due: labelled, and not sent without being asked."""
-    waiting = report.backlog
-    if not waiting.sessions:
+    waiting, model = report.backlog, report.forecast.destination is not None
+    fresh = waiting.cost_usd is not None  # labelled in this run
+    if not waiting.sessions or not (model or fresh):
         return
-    count = terminal.plural(waiting.sessions, "session")
-    known = waiting.cost_usd is not None and report.forecast.destination is not None
-    price = f", for about ${waiting.cost_usd:.2f}" if known else ""
+    became = "became due by the new ghost rule and"
+    one, many = f"session {became} was", f"sessions {became} were"
+    price = f", for about ${waiting.cost_usd:.2f}" if model and fresh else ""
     terminal.note(
-        f"{count} became due by the new ghost rule and were labelled offline. "
-        f"`minutebook ingest --backlog` asks the model about them{price}."
+        f"{terminal.plural(waiting.sessions, one, many)} labelled offline. "
+        f"`minutebook ingest --backlog` asks {'the' if model else 'a'} model about them{price}."
     )
 
 

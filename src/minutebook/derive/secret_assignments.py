@@ -1,18 +1,20 @@
 """Secrets that are given to a name: `PGPASSWORD=…`, `"client_secret": "…"`, `password: …`.
 
-The hints are the signs of an assignment where the letters before them can end the name of a
-secret; only there the name is read (backwards) and the value (forwards). Both are bounded, so a
-text takes time in proportion to its length.
+From the sign of an assignment the name is read backwards and the value forwards. Both are
+bounded, so a text takes time in proportion to its length.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
+import msgspec
+
+from minutebook.derive.secret_forms import LOGIN, user_and_password
 from minutebook.derive.secret_names import Named, named
-from minutebook.derive.secret_pairs import LOGIN, pair_after
 from minutebook.derive.secret_scan import Found, Hint, first
+from minutebook.derive.secret_signs import around
 from minutebook.derive.secret_values import (
     numbered,
     odd,
@@ -22,41 +24,6 @@ from minutebook.derive.secret_values import (
     reference,
     weak,
 )
-
-# The last letters of password, Passwort, secret, token, key, pass, passwd, passphrase, passcode,
-# key_base: first a coarse look at three, then the word itself.
-_COARSE = r"[oOsSpPrRkKaA][rRwWeEsSdD]", r"[dDtTnNyYsSeE]"
-_WORDS = (
-    *(r"[wW][oO][rR][dDtT]", r"[cC][rR][eE][tT]", r"[oO][kK][eE][nN]", r"[kK][eE][yY]"),
-    *(r"[pP]ass", r"\wPASS", r"[sSpP][wW][dD]", r"[rR][aA][sS][eE]", r"[sS][cC][oO][dD][eE]"),
-    *(r"[yY]_[bB][aA][sS][eE]", r"eyBase"),
-)
-_CLOSE = r"""["'\] \\*`:?]"""
-# An entry with a name has a `value`; people have a login, and credentials; user%5Bpassword%5D=
-_OTHERS = ("alue", "ogin", "tials", "creds", "%5[dD]")
-# Variables whose names go on: `DB_PASSWORD_PROD`, `API_KEY_2`.
-_TAILS = ("_PROD", "_DEV", "_TEST", "_STAGING", "_LIVE", "_LOCAL", "_DEFAULT", "PASS", r"[_DYN]\d")
-
-
-def assignment_hints() -> Iterator[Hint]:
-    """The signs of assignments whose name can be that of a secret."""
-    tails = "|".join(f"(?<={tail}=)" for tail in _TAILS)
-    for sign, more in (("=", rf"|(?<=[A-Z_][A-Z\d]=)(?:{tails})"), (":", "")):
-        yield Hint(sign, first(_given, back=1), rf"(?![{sign}~=])(?:{_ended(sign)}{more})")
-
-
-def _ended(sign: str) -> str:
-    def behind(words: Iterable[str], closed: str = "") -> str:
-        return "|".join(f"(?<={word}{closed}{sign})" for word in words)
-
-    two, last = _COARSE
-    closed = [rf"{_CLOSE}{{{count}}}" for count in range(1, 5)]
-    quoted = "|".join(f"(?<={two}{last}{c}{sign})(?:{behind(_WORDS, c)})" for c in closed)
-    return (
-        f"(?<={last}{sign})(?:(?<={two}.{sign})(?:{behind(_WORDS)})|{behind(_OTHERS)})"
-        f"|(?<={_CLOSE}{sign})(?:{quoted}|(?<=alue.{sign}))"
-    )
-
 
 # Read backwards from the sign: what closes the name, the name, what stands before it.
 _NAME = re.compile(
@@ -69,8 +36,8 @@ _BETWEEN = re.compile(r">?(?P<space>[ \t]{0,8})\*{0,2}[ \t]?")
 _OPEN = re.compile(r"""[bBrRuUfFL@$]{0,2}(?P<quote>\\{0,3}["'`]|%22|[“„«「])""")
 _CLOSING = {"“": "”", "„": "“", "«": "»", "「": "」"}
 _RUN = r"""[^\s\x00-\x1f\x7f"'`\\<>•“”]"""
-_BARE, _REST = re.compile(_RUN + "{1,200}"), re.compile(_RUN + "{0,2000}")
-_LONGEST = 4_000
+_FIRST, _LONGEST = 200, 4_000
+_BARE, _REST = re.compile(f"{_RUN}{{1,{_FIRST}}}"), re.compile(f"{_RUN}{{0,2000}}")
 _JUDGED = 64  # so many signs of a value say what it is
 
 _EXPORT = re.compile(r"[ \t]{1,3}(?:tropxe|VNE|vne--|e-|tes|xtes|GRA|gra-dliub--)(?:\W|$)|=")
@@ -95,6 +62,12 @@ _USER_ABOVE = re.compile(
     r"""["']?[\w.@+-]{1,80}["']?[ \t]{0,4}\n[^\n]{0,60}$""",
     re.IGNORECASE,
 )
+
+
+def assignment_hints() -> Iterator[Hint]:
+    """The signs of assignments whose name can be that of a secret."""
+    for sign in "=:":
+        yield Hint(sign, first(_given, back=1), around(sign))
 
 
 def kind_of(name: str, value: object) -> str | None:
@@ -126,47 +99,49 @@ def _made(value: str, about: Named, least: int) -> bool:
     return odd(value, least) or (not value.isdigit() and random(value))
 
 
+class _Place(msgspec.Struct, frozen=True):
+    """How a value without quotes is assigned."""
+
+    about: Named
+    sign: str
+    tight: bool  # without blanks around the sign
+    plain: bool  # where only a value can stand
+    closed: bool  # the name is in quotes or brackets
+
+
 def _given(text: str, at: int) -> Found | None:
-    sign = text[at]
     left = _NAME.match(text[max(0, at - 150) : at][::-1])
-    about = _about(text, at, left) if left else None
-    if left and about is None and LOGIN.fullmatch(left["name"][::-1]):
-        return pair_after(text, at + 1)
-    if left is None or about is None or (sign == ":" and _other_colon(left)):
+    if left is None:
+        return None
+    about, sign = _about(text, at, left), text[at]
+    if about is None:
+        return user_and_password(text, at + 1) if LOGIN.fullmatch(left["name"][::-1]) else None
+    if sign == ":" and _other_colon(left):
         return None
     if sign == ":" and left["before"].startswith("{$"):
         found = _DEFAULT.match(text, at + 1)
-        good = found is not None and literal(found[1], about)
-        return (*found.span(1), about.kind) if found and good else None
-    typed = sign == ":" and "=" in text[at + 2 : at + 46]  # password: str = "…"
-    between = (typed and _TYPE.match(text, at + 1)) or _BETWEEN.match(text, at + 1)
-    start = between.end() if between else at + 1
+        return _if(found, found is not None and literal(found[1], about), about)
+    start = _begin(text, at, sign)
     tight = not left["space"] and text[at + 1 : at + 2] not in (" ", "\t")
     plain = sign == "=" and tight and _is_plain(left, about)
     if opened := _OPEN.match(text, start):
         return _quoted(text, opened, about, plain)
-    if about.environment and not about.clear and sign == ":":
-        return None  # --- PASS: TestIt
-    if _NESTED.match(text, start):
-        return None  # token=password=…: that is for the next sign to say
-    bare = _BARE.match(text, start)
-    whole = _cut(bare[0], plain or (sign == ":" and not tight)) if bare else ""
-    value, end = whole[:_JUDGED], start + len(whole)
-    if plain or (sign == "=" and tight and _PAIR_NEXT.match(text, end)):
-        good = _fits_plain(value, about)
-    elif sign == ":" and about.environment and about.clear and not (tight or left["close"]):
-        good = _LINE_ENDS.match(text, end) is not None and _fits_plain(value, about)
-    else:
-        good = _fits(text, start, end, value, about, tight and sign == "=")
-    if good and len(whole) == 200 and (rest := _REST.match(text, end)):
-        end = rest.end()
-    return (start, end, about.kind) if good else None
+    return _bare(text, start, _Place(about, sign, tight, plain, bool(left["close"])))
+
+
+def _begin(text: str, at: int, sign: str) -> int:
+    """Where the value begins; after a type, where there is one: `password: str = "…"`."""
+    typed = None
+    if sign == ":" and "=" in text[at + 2 : at + 46]:
+        typed = _TYPE.match(text, at + 1)
+    between = typed or _BETWEEN.match(text, at + 1)
+    return between.end() if between else at + 1
 
 
 def _about(text: str, at: int, left: re.Match[str]) -> Named | None:
     name, before = left["name"][::-1], left["before"]
-    if before.startswith("\\") and name[0] in "nrt":
-        name, before = name[1:], ""  # a line break, as it is written in a string
+    if before.startswith("\\") and name[0] in "nrt" and named(name[1:]):
+        name, before = name[1:], ""  # a line break or a tab, as it is written in a string
     about = named(name)
     if about is None:
         short = name.lower()
@@ -176,12 +151,14 @@ def _about(text: str, at: int, left: re.Match[str]) -> Named | None:
             return Named("password", True, False)  # Server=…;Uid=…;Pwd=…
         if short != "key":
             return None
-    # In a sentence the name has more words: "API key: …", "next page token: …".
+    # In a sentence the name has more words: "API key: …" is a key, "next page token: …" is none.
     word = re.match(r" ([A-Za-z]{2,16})\b", before)
     if word is None:
         return about
     wider = named(f"{word[1][::-1].lower()}_{name}")
-    return about and wider if name.lower() == "token" else about or wider
+    if about and about.kind == "token":
+        return about if wider else None
+    return about or wider
 
 
 def _entry(before: str) -> Named | None:
@@ -227,15 +204,42 @@ def _cut(value: str, whole: bool) -> str:
     return (value[: stop.start()] if stop else value).rstrip(".,:")
 
 
+def _bare(text: str, start: int, place: _Place) -> Found | None:
+    about = place.about
+    if about.environment and not about.clear and place.sign == ":":
+        return None  # --- PASS: TestIt
+    if _NESTED.match(text, start):
+        return None  # token=password=…: that is for the next sign to say
+    bare = _BARE.match(text, start)
+    whole = _cut(bare[0], place.plain or (place.sign == ":" and not place.tight)) if bare else ""
+    value, end = whole[:_JUDGED], start + len(whole)
+    if _only_values(text, end, place):
+        good = _fits_plain(value, about)
+    else:
+        good = _fits(text, start, end, value, place)
+    if good and len(whole) == _FIRST and (rest := _REST.match(text, end)):
+        end = rest.end()
+    return (start, end, about.kind) if good else None
+
+
+def _only_values(text: str, end: int, place: _Place) -> bool:
+    """Neither code nor a sentence stands here."""
+    if place.sign == "=":
+        return place.plain or (place.tight and _PAIR_NEXT.match(text, end) is not None)
+    if place.tight or place.closed or not (place.about.environment and place.about.clear):
+        return False
+    return _LINE_ENDS.match(text, end) is not None  # DB_PASSWORD: …, in YAML
+
+
 def _fits_plain(value: str, about: Named) -> bool:
     if about.kind == "password":
         return plausible(value) and (about.clear or odd(value))
     return _made(value, about, 6)
 
 
-def _fits(text: str, start: int, end: int, value: str, about: Named, tight: bool) -> bool:
+def _fits(text: str, start: int, end: int, value: str, place: _Place) -> bool:
     """Code or a sentence could stand here as well: the value has to look like a secret."""
-    ended = _ENDS_HERE.match(text, end) is not None
+    about, ended = place.about, _ENDS_HERE.match(text, end) is not None
     if not about.clear and about.kind == "password":
         # Where the name says little, the value has to say it all.
         if about.environment or not ended or "/" in value or numbered(value):
@@ -244,19 +248,24 @@ def _fits(text: str, start: int, end: int, value: str, about: Named, tight: bool
     if reference(value) or numbered(value) or _GOES_ON.match(text, end):
         return False
     if about.kind != "password":
-        if tight and not value.isidentifier() and _LINE_ENDS.match(text, end) and odd(value, 8):
+        tight = place.sign == "=" and place.tight and not value.isidentifier()
+        if tight and _LINE_ENDS.match(text, end) and odd(value, 8):
             return True
         return random(value, 12 if ended else 16)
     if odd(value):
         return True
-    if not plausible(value):
+    if not ended or not plausible(value):
         return False
     if value.isdigit():
-        return ended and len(value) >= 4 and not about.environment
-    return ended and (weak(value) or _beside_user(text, start, end, value))
+        return len(value) >= 4 and not about.environment
+    return weak(value) or _beside_user(text, start, end, value)
 
 
 def _beside_user(text: str, start: int, end: int, value: str) -> bool:
     if len(value) < 6 or not _LINE_ENDS.match(text, end):
         return False
     return _USER_ABOVE.search(text[max(0, start - 260) : start]) is not None
+
+
+def _if(found: re.Match[str] | None, good: bool, about: Named) -> Found | None:
+    return (*found.span(1), about.kind) if found and good else None

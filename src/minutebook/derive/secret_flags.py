@@ -71,14 +71,14 @@ def _user(text: str, at: int, flag: re.Match[str]) -> Found | None:
     """curl --user name:…"""
     part = "bare" if flag["value"] is None else "value"
     pair = _PAIR.match(flag[part])
-    line = text[max(0, at - _BACK) : at].rpartition("\n")[2]
+    line = _line(text, at)
     if pair is None or "•" in line or "curl" not in line or not plausible(pair[2]):
         return None
     return flag.start(part) + pair.start(2), flag.end(part), "password"
 
 
 def _short(text: str, at: int) -> Found | None:
-    line = text[max(0, at - _BACK) : at].rpartition("\n")[2]
+    line = _line(text, at)
     if "•" in line:
         return None  # masking makes a line shorter: what was too far away has to stay so
     flag = _SHORT.match(text, at)
@@ -95,6 +95,11 @@ def _short(text: str, at: int) -> Found | None:
     if flag["flag"] == "p" and apart and "login" in line and _LOGINS.search(line):
         return _taken(flag)
     return None
+
+
+def _line(text: str, at: int) -> str:
+    """The command so far, also over lines that end with a backslash."""
+    return text[max(0, at - _BACK) : at].replace("\\\n", "  ").rpartition("\n")[2]
 
 
 def _runs(line: str, programs: str) -> bool:

@@ -33,6 +33,11 @@ _NETRC_LEFT = re.compile(
     r"\b(?:default|machine\s{1,4}[^\s•]{1,80})\s{1,8}login\s{1,4}[^\s•]{1,80}\s{1,8}"
     r"(?:account\s{1,4}[^\s•]{1,80}\s{1,8})?p$"
 )
+LOGIN = re.compile(r"(?i:login|credentials|creds|zugangsdaten)")
+_LOGIN_PAIR = re.compile(
+    r"""\*{0,2}[ \t]{0,2}[`"']?(?P<user>[\w.@+-]{2,60}?)[`"']?[ \t]?[/:|][ \t]?"""
+    r"""[`"']?(?P<value>[^\s"'`<>()\[\]{}\\,;•|/]{3,80})"""
+)
 _DOCKER = re.compile(r"ASSWORD[ \t]([^\s•=]{3,100})[ \t]*(?:\n|$)")
 _DOCKER_LEFT = re.compile(r"(?:^|\n)[ \t]*ENV[ \t]\w{0,60}$")
 
@@ -101,6 +106,17 @@ def docker(text: str, at: int) -> Found | None:
     if found is None or not _DOCKER_LEFT.search(text[max(0, at - 80) : at]):
         return None
     return _if(found, plausible(found[1]))
+
+
+def user_and_password(text: str, at: int) -> Found | None:
+    """admin / …"""
+    pair = _LOGIN_PAIR.match(text, at)
+    if pair is None:
+        return None
+    start, value = pair.start("value"), pair["value"].rstrip(".:")
+    if not (odd(value) or (weak(value) and weak(pair["user"]))):
+        return None
+    return start, start + len(value), "password"
 
 
 def _if(found: re.Match[str] | None, good: bool) -> Found | None:

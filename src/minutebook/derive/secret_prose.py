@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from minutebook.derive.secret_forms import LOWER, UPPER, sql
-from minutebook.derive.secret_pairs import pair_after
+from minutebook.derive.secret_forms import LOWER, UPPER, sql, user_and_password
 from minutebook.derive.secret_scan import Found, Hint, first
 from minutebook.derive.secret_values import (
     numbered,
@@ -109,7 +108,7 @@ def _eastern(text: str, at: int) -> Found | None:
 
 def _login(text: str, at: int) -> Found | None:
     """Log in with admin / …"""
-    return pair_after(text, at) if _LOGIN.search(text[max(0, at - 20) : at]) else None
+    return user_and_password(text, at) if _LOGIN.search(text[max(0, at - 20) : at]) else None
 
 
 def _value(text: str, found: re.Match[str], sure: bool) -> Found | None:
