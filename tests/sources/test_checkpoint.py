@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -11,9 +12,20 @@ from hypothesis import strategies as st
 
 from minutebook.examples import example_scripts
 from minutebook.model import Round, SessionInfo
+from minutebook.sources.base import ExportHeader
 from minutebook.sources.claude_code import ClaudeCode
 from minutebook.sources.claude_code.read import ClaudeReading
-from tests.conftest import as_line, corpus_files, is_listed, needs_corpus, short, user
+from tests.conftest import (
+    as_line,
+    assistant,
+    corpus_files,
+    is_listed,
+    needs_corpus,
+    short,
+    tool_result,
+    tool_use,
+    user,
+)
 from tests.may_skip import WITHOUT_ROUNDS
 
 SOURCE = ClaudeCode()
@@ -61,7 +73,69 @@ def test_a_real_session_read_in_steps_is_the_same(source: Path, tmp_path: Path) 
     assert stepwise == read(ClaudeReading(path))
 
 
-LINES = [line + b"\n" for script in example_scripts() for line in script.to_bytes().splitlines()]
+def at(minute: int) -> str:
+    return f"2026-03-01T10:{minute:02d}:00.000Z"
+
+
+def spent(minute: int, output: int) -> dict[str, Any]:
+    """A line of one reply, which goes on for a while."""
+    record = assistant(f"line {minute}", id="msg_long", uuid=f"long-{minute}", timestamp=at(minute))
+    record["message"]["usage"] = {"output_tokens": output, "speed": "standard"}
+    return record
+
+
+REPEATED = {"type": "assistant", "uuid": "i", "timestamp": at(3), "message": spent(3, 7)["message"]}
+FACTS: list[dict[str, Any]] = [
+    {"type": "system", "subtype": "api_error", "timestamp": at(0)},
+    user("one", uuid="p1", timestamp=at(1)),
+    spent(2, 3),
+    {"type": "progress", "timestamp": at(3), "data": {"message": REPEATED}},
+    assistant(tool_use("e1", "Edit"), id="msg_e", uuid="e", timestamp=at(4)),
+    tool_result("e1", timestamp=at(5), toolUseResult={"structuredPatch": [{"lines": ["+a"]}]}),
+    {
+        "type": "system",
+        "subtype": "compact_boundary",
+        "content": "Conversation compacted",
+        "timestamp": at(6),
+        "compactMetadata": {"trigger": "auto", "preTokens": 5},
+    },
+    user("This session is being continued from a previous conversation …", uuid="n"),
+    spent(7, 9),
+    user("two", uuid="p2", timestamp=at(8)),
+    spent(9, 11),
+    {**spent(9, 20), "timestamp": at(10)},
+    {"type": "cost-state", "totalCostUSD": 0.5},
+]
+LINES = [
+    *(line + b"\n" for script in example_scripts() for line in script.to_bytes().splitlines()),
+    *(as_line(record) + b"\n" for record in FACTS),
+]
+
+
+def test_every_prefix_is_a_place_to_go_on_from(tmp_path: Path) -> None:
+    """OPS-04, USE-03: clock, progress, usage and compactions of open rounds are kept as well."""
+    path = tmp_path / "s.jsonl"
+    lines = LINES[-len(FACTS) :]
+    whole = in_steps(path, lines, list(range(1, len(lines))))
+    assert whole == read(ClaudeReading(path))
+    rounds, _ = whole
+    assert all(round.clock for round in rounds)
+    assert [len(round.progress) for round in rounds] == [1, 0]
+    assert [len(round.compactions) for round in rounds] == [1, 0]
+
+
+@needs_corpus
+@pytest.mark.parametrize("source", SESSIONS[::12], ids=short)
+def test_an_export_read_in_steps_is_the_same(source: Path, tmp_path: Path) -> None:
+    """OPS-04, OPS-13: an export that the CLI goes on writing to."""
+    exporter = SOURCE.exporter
+    rounds, _ = read(ClaudeReading(source))
+    lines = list(exporter.emit("s", ExportHeader(), rounds))
+    lines += [as_line(record) + b"\n" for record in FACTS]
+    chance = random.Random(source.name)
+    cuts = sorted(chance.sample(range(1, len(lines)), min(6, len(lines) - 1)))
+    path = tmp_path / "s.jsonl"
+    assert in_steps(path, lines, cuts) == read(ClaudeReading(path))
 
 
 @settings(max_examples=150, deadline=None)

@@ -99,6 +99,25 @@ def test_legacy_calls_beside_the_content_are_read(read_records: ReadRecords) -> 
     assert call.result.text == "text of a"
 
 
+@pytest.mark.parametrize("depth", ["skim", "full"])
+def test_legacy_calls_need_not_say_that_they_are_calls(
+    read_records: ReadRecords, depth: Any
+) -> None:
+    """FMT-08: items of ``message.tool_use[]`` without a ``type``."""
+    item = {"id": "t1", "name": "Read", "input": {"path": "a"}}
+    message = {"content": "I look.", "tool_use": [item, {**item, "id": "t2"}]}
+    session, _ = read_records(
+        user("go"), {"type": "assistant", "message": message}, tool_result("t2"), depth=depth
+    )
+    assert session.info.calls == 2
+    calls = list(session.rounds[0].calls)
+    if depth == "full":
+        assert [(c.id, c.name, c.input, c.result is not None) for c in calls] == [
+            ("t1", "Read", {"path": "a"}, False),
+            ("t2", "Read", {"path": "a"}, True),
+        ]
+
+
 def test_every_kind_of_block_has_its_type(read_records: ReadRecords) -> None:
     """FMT-09, FMT-18: text, thinking, redacted thinking, calls, images, documents."""
     source = {"type": "base64", "media_type": "image/png", "data": "AAAA"}
@@ -154,6 +173,61 @@ def test_tool_names_are_kept_verbatim(read_records: ReadRecords, name: str) -> N
     session, _ = read_records(user("go"), assistant(tool_use("t1", name, a=1)))
     (call,) = session.rounds[0].calls
     assert (call.name, call.input) == (name, {"a": 1})
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("Bash", "run"),
+        ("BashOutput", "run"),
+        ("KillShell", "run"),
+        ("PowerShell", "run"),
+        ("Read", "read"),
+        ("LS", "read"),
+        ("MultiEdit", "edit"),
+        ("apply_patch", "edit"),
+        ("Write", "write"),
+        ("ToolSearch", "search"),
+        ("WebSearch", "fetch"),
+        ("Agent", "delegate"),
+        ("Workflow", "delegate"),
+        ("TaskCreate", "plan"),
+        ("exit_plan_mode", "plan"),
+        ("Skill", "other"),
+        ("mcp__db__Bash", "other"),
+    ],
+)
+def test_tools_are_known_by_what_they_do(read_records: ReadRecords, name: str, kind: str) -> None:
+    """AGT-03: neutral kinds beside the names, answered or not."""
+    session, _ = read_records(
+        user("go"), assistant(tool_use("t1", name), tool_use("t2", name)), tool_result("t1")
+    )
+    assert [call.kind for call in session.rounds[0].calls] == [kind, kind]
+
+
+@pytest.mark.parametrize("depth", ["skim", "full"])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("plain words", None),
+        (
+            "<command-message>plan</command-message>\n<command-name>/plan</command-name>\n"
+            "<command-args>the move</command-args>",
+            "/plan the move",
+        ),
+        ("<bash-input>git status</bash-input>", "! git status"),
+        ("<ide_opened_file>a.py is open</ide_opened_file>fix it", "fix it"),
+        ("<b>bold</b> words", None),
+    ],
+)
+def test_what_was_typed_is_kept_beside_its_wrapping(
+    read_records: ReadRecords, depth: Any, text: str, said: str | None
+) -> None:
+    """FMT-14: commands, shell input and the editor's remarks, at both depths."""
+    session, _ = read_records(user(text), depth=depth)
+    prompt = session.rounds[0].prompt
+    assert prompt is not None
+    assert prompt.blocks == (Text(text, said),)
 
 
 def test_other_records_never_become_rounds(read_records: ReadRecords) -> None:

@@ -26,6 +26,7 @@ from minutebook.model import (
     Text,
     Thinking,
     ToolCall,
+    ToolKind,
     ToolResult,
     Usage,
 )
@@ -88,7 +89,7 @@ def test_no_twin_is_made_up(source: Path, tmp_path: Path) -> None:
 
 # ------------------------------------------------------------ any rounds at all
 
-words = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=12)
+words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12)
 stamps = st.integers(0, 59).map(lambda second: f"2026-03-01T10:00:{second:02d}.000Z")
 counts = st.integers(0, 10**9)
 usages = st.builds(
@@ -117,7 +118,7 @@ results = st.builds(
     interrupted=st.booleans(),
     duration_ms=st.none() | counts,
 )
-kinds = st.sampled_from(["run", "read", "edit", "delegate", "other"])
+kinds: st.SearchStrategy[ToolKind] = st.sampled_from(["run", "read", "edit", "delegate", "other"])
 tools = st.sampled_from(["Bash", "Edit", "Task", "shell", "apply_patch"])
 classes: st.SearchStrategy[Class] = st.sampled_from(
     ["prompt", "command", "reply", "result", "progress", "other"]

@@ -7,6 +7,7 @@ from io import SEEK_END
 from itertools import islice
 from tempfile import TemporaryFile
 from typing import IO, Any
+from weakref import finalize
 
 import msgspec
 
@@ -122,7 +123,8 @@ class Shelf:
         if not rounds:
             return
         if self._file is None:
-            self._file = TemporaryFile(prefix="minutebook-")  # noqa: SIM115 - ends with us
+            self._file = TemporaryFile(prefix="minutebook-")  # noqa: SIM115 - lives as long as we
+            finalize(self, self._file.close)
         encoded = msgspec.json.encode(rounds)
         self._places.setdefault(name, []).append((self._file.seek(0, SEEK_END), len(encoded)))
         self._file.write(encoded)

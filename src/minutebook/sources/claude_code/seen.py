@@ -26,11 +26,10 @@ class SeenIds:
     def add(self, id: str) -> bool:
         """Whether it is new; from now on it is not."""
         exact = self._exact
-        known = len(exact)
-        exact.add(id)
-        if len(exact) == known or (self._digests and self._digested(id)):
+        if id in exact or (self._digests and self._digested(id)):
             return False
-        if known >= _MOST_EXACT:
+        exact.add(id)
+        if len(exact) > _MOST_EXACT:
             self._digests = self._merged()
             exact.clear()
         return True
