@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -19,6 +20,9 @@ from typing import Any
 
 import pytest
 
+from minutebook.record.layout import Layout
+from minutebook.web.app import Viewer
+from minutebook.web.pages import archive_note
 from tests.conftest import Record, as_line, assistant, tool_result, tool_use, user
 from tests.web.conftest import (
     Serve,
@@ -400,6 +404,22 @@ def test_an_archive_of_the_first_release_can_be_looked_at(tmp_path: Path) -> Non
     logs = {name for name in snapshot(tmp_path) if name.startswith("serve-")}
     after = {name: told for name, told in snapshot(tmp_path).items() if name not in logs}
     assert after == before
+
+
+def test_a_read_only_archive_is_only_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: Written
+) -> None:
+    """ARC-09: no ingest is started, and a sentence says why nothing new appears."""
+    pears(written)
+    viewer = Viewer(Layout(tmp_path / "archive"), (written.root,), take=True)
+    started: list[str] = []
+    monkeypatch.setattr(viewer.background, "start", lambda: started.append("ingest"))
+    assert archive_note(viewer.state) == ""
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    asyncio.run(viewer._begin())
+    assert started == []
+    assert "read-only" in archive_note(viewer.state)
+    assert not (tmp_path / "archive").exists()
 
 
 # -- one truth

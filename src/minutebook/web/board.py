@@ -122,6 +122,7 @@ def board_page(state: ServerState, request: Request, progress: dict[str, Any] | 
         progress=progress,
         transcripts=len(state.archive.library.transcripts) if not in_all.rows else 0,
         places=_places(state) if not in_all.rows else [],
+        programs=" or ".join(source.title for source in SOURCES.values()),
         archive=str(state.archive.root),
         note=archive_note(state),
         page="board",
