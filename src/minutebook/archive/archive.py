@@ -456,6 +456,7 @@ class Archive:
 
     def troubles(self) -> list[Trouble]:
         """Files of the archive that could not be read so far, and why (ARC-07)."""
+        self.minutes.stored()  # read, so that what is wrong with their files is known
         found = {**self.ledger().damaged, **self.minutes.problems}
         if (problem := read_settings(self.layout)[1]) is not None:
             found[str(self.layout.settings)] = problem

@@ -58,8 +58,10 @@ class _Source(msgspec.Struct, frozen=True, kw_only=True):
 def refresh(archive: Archive) -> Refreshed:
     """Index what is new or has changed; forget what is gone."""
     layout = archive.layout
-    make_folder(layout.search)
     with writing(layout.search_lock, "search"), private():
+        if layout.search_database.is_dir() or layout.search.is_file():
+            forget(layout)
+        make_folder(layout.search)
         try:
             return _refresh(archive)
         except db.Outdated as error:

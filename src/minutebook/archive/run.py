@@ -21,7 +21,13 @@ from minutebook.record.ledger import Entry, Ledger, fingerprint, load_ledger, sa
 from minutebook.record.patches import Malformed
 from minutebook.record.publish import all_rows, cover_rows
 from minutebook.record.rounds import Damaged, RoundRow
-from minutebook.record.store import make_folder, partial_name, sweep, writing
+from minutebook.record.store import (
+    make_folder,
+    partial_name,
+    put_in_place,
+    sweep,
+    writing,
+)
 from minutebook.sources.base import Transcript, reason_of
 from minutebook.sources.registry import SOURCES
 
@@ -137,7 +143,7 @@ class WritingRun(RunView):
         The ledger comes last: with it, the next run has nothing to do.
         """
         expected = sum(entry.rounds for entry in self.ledger.sessions.values())
-        held = count_rows(self.layout.database)
+        held = count_rows(self.layout.database) if not self.layout.database.is_dir() else -1
         stale = held + len(self._rows) != expected
         if stale:
             # Gone, truncated, or from a run that was killed: from the round files.
@@ -178,9 +184,7 @@ def make_sessions_database(archive: Archive, entries: Iterable[Entry]) -> int:
             count += len(rows)
             record = records.get(entry.session_id)
             cover_rows(database, entry.session_id, ranges_of(record) if record else None)
-    if layout.database.is_dir():
-        layout.database.rmdir()
-    fresh.replace(layout.database)
+    put_in_place(fresh, layout.database)
     return count
 
 

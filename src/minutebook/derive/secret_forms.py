@@ -11,10 +11,13 @@ from minutebook.derive.secret_scan import Found
 from minutebook.derive.secret_values import odd, plausible, reference, weak
 
 _SQL = re.compile(r"""(?:ASSWORD|assword|DENTIFIED BY)[ \t\n]{1,3}'([^'\n•]{1,100})'""")
+_SQL_LEFT = re.compile(
+    r"\b(?:create|alter)\s{1,4}(?:user|role|login)\b[^\n;]{0,80}$", re.IGNORECASE
+)
 _ELEMENT = re.compile(r"assword>([^<>\s•]{3,100})</")
 _SETTER = re.compile(r"""assword\([ \t\n]{0,20}["']([^"'\n\s•]{3,100})["'][ \t\n]{0,20}\)""")
 _SETS = re.compile(r"(?:\b[sS]et_?|\b[wW]ith_?|\.)[pP]$")
-_MACRO = re.compile(r"""(?:ASSWORD|ASS|SECRET|TOKEN)[ \t]{1,8}"([^"\n\s•]{3,100})\"""")
+_MACRO = re.compile(r"""ASSWORD[ \t]{1,8}"([^"\n\s•]{3,100})\"""")
 _MACROS = re.compile(r"#[ \t]{0,2}define[ \t]{1,4}\w{0,60}$")
 _DEFAULT = re.compile(
     r"""(?:ASSWORD|assword)["'\]]{0,2}\s?(?:\|\||\?\?)\s?["'`]([^"'`\s•]{3,100})["'`]"""
@@ -45,7 +48,9 @@ _DOCKER_LEFT = re.compile(r"(?:^|\n)[ \t]*ENV[ \t]\w{0,60}$")
 def sql(text: str, at: int) -> Found | None:
     """ALTER USER ann WITH PASSWORD '…'; CREATE USER ann IDENTIFIED BY '…'"""
     found = _SQL.match(text, at)
-    return _if(found, found is not None and plausible(found[1]))
+    if found is None or (text[at] == "a" and not _SQL_LEFT.search(text[max(0, at - 120) : at])):
+        return None
+    return _if(found, plausible(found[1]))
 
 
 def element(text: str, at: int) -> Found | None:

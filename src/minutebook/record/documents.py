@@ -8,7 +8,7 @@ from pathlib import Path
 
 from minutebook.record.header import Header, read_header, write_header
 from minutebook.record.patches import Malformed
-from minutebook.record.store import make_folder, partial_name
+from minutebook.record.store import make_folder, partial_name, put_in_place
 
 _PIECE = 1 << 20
 _HEAD = 1 << 16
@@ -75,7 +75,7 @@ def write_document(document: Path, header: Header, body: Iterable[bytes]) -> boo
         if _same(document, partial):
             partial.unlink()
             return False
-        partial.replace(document)
+        put_in_place(partial, document)
     except BaseException:
         partial.unlink(missing_ok=True)
         raise

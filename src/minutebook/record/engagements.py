@@ -40,7 +40,7 @@ def compact(layout: Layout) -> None:
         content = layout.engagements.read_bytes()
     except FileNotFoundError:
         return
-    if read_records(layout).problem is not None:
+    if read_records(layout).lost:
         set_aside(layout.engagements)
     last: dict[str, tuple[str, bytes]] = {}
     decoder = msgspec.json.Decoder(_Key)

@@ -55,7 +55,8 @@ class Written(msgspec.Struct, omit_defaults=True, kw_only=True):
 
 
 class SessionFacts(msgspec.Struct, kw_only=True, omit_defaults=True):
-    version: int = VERSION
+    version: int = 0
+    """Version of the format; set when it is written."""
     info: SessionInfo
     """As the transcript told it when it was last read."""
     source: str | None = None
@@ -86,7 +87,8 @@ def read_facts(folder: SessionFolder) -> SessionFacts:
 
 
 def encode_facts(facts: SessionFacts) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(facts), indent=1) + b"\n"
+    written = msgspec.structs.replace(facts, version=VERSION)
+    return msgspec.json.format(msgspec.json.encode(written), indent=1) + b"\n"
 
 
 def write_facts(folder: SessionFolder, facts: SessionFacts) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import date
+from pathlib import Path
 
 from minutebook.record.header import display_name
 from minutebook.record.layout import Layout, file_name
@@ -17,7 +18,14 @@ _SAFE = str.maketrans(
 
 
 def write_indexes(layout: Layout, entries: Iterable[Entry]) -> None:
-    """``sessions/index.md`` and one ``index.md`` an agent."""
+    """Write the pages that lead to every session."""
+    for path, content in index_pages(layout, entries).items():
+        write_atomically(path, content)
+
+
+def index_pages(layout: Layout, entries: Iterable[Entry]) -> dict[Path, bytes]:
+    """``sessions/index.md`` and one ``index.md`` for each agent."""
+    pages: dict[Path, bytes] = {}
     agents: dict[str, list[Entry]] = {}
     for entry in sorted(entries, key=lambda e: (e.written.started or "", e.session_id)):
         agents.setdefault(entry.agent_id, []).append(entry)
@@ -32,9 +40,8 @@ def write_indexes(layout: Layout, entries: Iterable[Entry]) -> None:
         link = f"[{display_name(agent_id)}]({agent_id}/index.md)"
         span = f"{min(days)} | {max(days)}" if days else " | "
         lines.append(f"| {link} | {len(sessions)} | {span} |")
-        agent_lines = _agent_index(agent_id, sessions)
-        write_atomically(layout.agent_index(agent_id), agent_lines.encode())
-    write_atomically(layout.index, ("\n".join(lines) + "\n").encode())
+        pages[layout.agent_index(agent_id)] = _agent_index(agent_id, sessions).encode()
+    return {**pages, layout.index: ("\n".join(lines) + "\n").encode()}
 
 
 def _agent_index(agent_id: str, sessions: list[Entry]) -> str:

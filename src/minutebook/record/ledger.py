@@ -82,6 +82,8 @@ def load_ledger(layout: Layout) -> Ledger:
     ledger, damaged = Ledger(), dict[str, str]()
     try:
         ledger = msgspec.json.decode(layout.ledger.read_bytes(), type=Ledger)
+        if ledger.version > VERSION:
+            damaged[str(layout.ledger)] = "a newer minutebook wrote it; it is made again"
         if ledger.version != VERSION:
             ledger = Ledger()
     except FileNotFoundError:

@@ -19,24 +19,33 @@ class Lines(msgspec.Struct, Generic[T], frozen=True):
 
     values: list[T]
     problem: str | None = None
+    lost: int = 0
+    """Lines that cannot be read; half a line at the end, of a killed writer, is none of them."""
 
 
 def read_lines(path: Path, kind: type[T]) -> Lines[T]:
-    """Every line that can be read; a half-written last one is not worth a word."""
+    """Every line that can be read."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
         return Lines([])
     except OSError as error:
         return Lines([], (error.strerror or str(error)).lower())
+    if not content:
+        return Lines([], "it is empty")
     decoder = msgspec.json.Decoder(kind)
     found: list[T] = []
-    bad = 0
-    lines = content.split(b"\n")
-    for line in lines:
+    lost = 0
+    *whole, rest = content.split(b"\n")
+    for line in whole:
         try:
             found.append(decoder.decode(line))
         except (msgspec.DecodeError, RecursionError):
-            bad += bool(line.strip()) and line is not lines[-1]
-    what = "line" if bad == 1 else "lines"
-    return Lines(found, f"{bad} {what} cannot be read" if bad else None)
+            lost += bool(line.strip())
+    problem = f"{lost} {'line' if lost == 1 else 'lines'} cannot be read" if lost else None
+    if rest.strip():
+        try:
+            found.append(decoder.decode(rest))  # somebody's editor left the newline out
+        except (msgspec.DecodeError, RecursionError):
+            problem = problem or "its last line is only half there"
+    return Lines(found, problem, lost)

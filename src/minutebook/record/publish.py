@@ -42,6 +42,7 @@ from minutebook.record.rounds import RoundRow, round_file, row_of
 from minutebook.record.store import (
     make_folder,
     new_folder,
+    remove,
     set_aside,
     sweep,
     write_atomically,
@@ -281,6 +282,8 @@ def refresh_database(
 ) -> None:
     """Bring ``session.db`` and its ``index.md`` up to date; made anew where rows are missing."""
     numbers = folder.numbers()
+    if folder.database.is_dir():
+        remove(folder.database)
     try:
         held = count_rows(folder.database)
         if held + len(rows) == len(numbers) and not rows and folder.index.exists():
@@ -292,7 +295,7 @@ def refresh_database(
             cover_rows(database, session_id, ranges)
             every = rows_of(database, session_id)
     except Broken:
-        folder.database.unlink(missing_ok=True)
+        remove(folder.database)
         refresh_database(layout, folder, session_id, [], ranges)
         return
     write_atomically(folder.index, rounds_index(session_id, every))

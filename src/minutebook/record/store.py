@@ -45,15 +45,31 @@ def write_atomically(path: Path, content: bytes) -> bool:
     partial = partial_name(path)
     try:
         write_new(partial, content)
-        partial.replace(path)
+        put_in_place(partial, path)
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
     return True
 
 
+def put_in_place(partial: Path, path: Path) -> None:
+    """Give a file its name; a folder that stands there is moved out of the way."""
+    if path.is_dir():
+        set_aside(path)
+    partial.replace(path)
+
+
+def remove(path: Path) -> None:
+    """Take away a file that can be made again; a folder of that name is only moved."""
+    if path.is_dir():
+        set_aside(path)
+    path.unlink(missing_ok=True)
+
+
 def append_line(path: Path, line: bytes) -> None:
     """One more line behind a file, in one step; half a line of a killed writer stays alone."""
+    if path.is_dir():
+        set_aside(path)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     with open(descriptor, "r+b", buffering=0) as file:  # noqa: PTH123 - a descriptor
         size = file.seek(0, os.SEEK_END)

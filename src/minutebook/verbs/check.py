@@ -18,10 +18,11 @@ from minutebook.archive.growth import Growth
 from minutebook.derive.identity import identify
 from minutebook.errors import MinutebookError, NotFound
 from minutebook.model import Roster, Round
-from minutebook.record.database import Broken, integrity, open_database
+from minutebook.record.database import Broken, integrity, open_database, rows_of
 from minutebook.record.documents import body_bytes, read_head
 from minutebook.record.facts import SessionFacts, Written, read_facts
 from minutebook.record.header import Header, header_of, write_header
+from minutebook.record.indexes import rounds_index
 from minutebook.record.kept import KeptRounds
 from minutebook.record.layout import SessionFolder
 from minutebook.record.markdown import write_round
@@ -124,8 +125,6 @@ def session_problems(session_id: str, folder: SessionFolder) -> Iterator[str]:
         yield f"{last - held} round files that nothing names: from {held + 1} on; {_MADE_AGAIN}"
     yield from _round_problems(folder, session_id, held)
     yield from _database_problems(folder.database, session_id, numbers)
-    if not folder.index.is_file():
-        yield f"index.md: it is missing: {_MADE_AGAIN}"
     yield from _subagent_problems(folder, session_id)
 
 
@@ -168,6 +167,7 @@ def _database_problems(path: Path, session_id: str, numbers: list[int]) -> Itera
             query = "SELECT count(*) FROM rounds WHERE session_id = ?"
             held = database.execute(query, (session_id,)).fetchone()[0]
             problem = integrity(database)
+            page = rounds_index(session_id, rows_of(database, session_id))
     except (Broken, OSError) as error:
         yield f"session.db: {reason(error)}: {_MADE_AGAIN}"
         return
@@ -175,6 +175,12 @@ def _database_problems(path: Path, session_id: str, numbers: list[int]) -> Itera
         yield f"session.db: {problem}: {_MADE_AGAIN}"
     elif held != len(numbers):
         yield f"session.db: {held} of {len(numbers)} rounds: {_MADE_AGAIN}"
+    index = path.with_name("index.md")
+    try:
+        if index.read_bytes() != page:
+            yield f"index.md is not current: {_MADE_AGAIN}"
+    except OSError as error:
+        yield f"index.md: {reason(error)}: {_MADE_AGAIN}"
 
 
 def _subagent_problems(folder: SessionFolder, session_id: str) -> Iterator[str]:

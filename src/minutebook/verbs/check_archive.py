@@ -15,6 +15,8 @@ from minutebook.errors import MinutebookError
 from minutebook.extract.batches import PendingBatch
 from minutebook.index.engine import Engine
 from minutebook.record.database import Broken, integrity, open_database
+from minutebook.record.engagements_index import engagements_index
+from minutebook.record.indexes import index_pages
 from minutebook.record.layout import Layout, SessionFolder
 from minutebook.record.recover import reason
 from minutebook.sources.base import Trouble
@@ -39,15 +41,16 @@ def _problems(archive: Archive) -> Iterator[tuple[Path, str]]:
     yield from _database_problems(archive)
     yield from _search_problems(layout)
     ledger = archive.ledger()
-    agents = {entry.agent_id for entry in ledger.sessions.values()}
-    pages = [layout.index, *(layout.agent_index(agent) for agent in sorted(agents))]
+    pages = index_pages(layout, ledger.sessions.values())
     if layout.engagements.exists():
-        pages.append(layout.engagements_index)
-    for page in pages:
-        if not page.is_file():
-            yield page, f"it is missing; {_RUN}"
-        elif not page.stat().st_size:
-            yield page, f"it is empty; {_RUN}"
+        records = archive.minutes.records().values()
+        pages[layout.engagements_index] = engagements_index(records, ledger.sessions).encode()
+    for page, content in pages.items():
+        try:
+            if page.read_bytes() != content:
+                yield page, "it is not current; `minutebook rebuild` makes it again"
+        except OSError as error:
+            yield page, f"{reason(error)}; `minutebook rebuild` makes it again"
     known = {layout.folder(e.agent_id, id) for id, e in ledger.sessions.items()}
     for name, agent in layout.present().items():
         folder = SessionFolder(layout.agent(agent) / name)
@@ -81,9 +84,12 @@ def _roster_problems(layout: Layout) -> Iterator[tuple[Path, str]]:
         yield layout.roster, reason(error)
         return
     bad = 0
-    for line in lines:
+    if lines == [b""]:
+        yield layout.roster, "it is empty"
+    for line in lines if lines != [b""] else ():
         try:
-            bad += bool(line.strip()) and not isinstance(msgspec.json.decode(line), dict)
+            if line.strip():
+                bad += not isinstance(msgspec.json.decode(line), dict)
         except msgspec.DecodeError:
             bad += 1
     if bad:

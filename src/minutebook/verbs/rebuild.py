@@ -35,7 +35,7 @@ from minutebook.record.recover import (
     recovered_facts,
 )
 from minutebook.record.rounds import Damaged, round_file
-from minutebook.record.store import make_folder, set_aside, sweep, write_atomically
+from minutebook.record.store import make_folder, remove, set_aside, sweep, write_atomically
 
 
 class Rebuilt(msgspec.Struct, frozen=True):
@@ -88,7 +88,7 @@ class _Session:
         facts = self._restore_facts()
         summary = self._restore_document(facts)
         self._restore_subagents(facts)
-        folder.database.unlink(missing_ok=True)
+        remove(folder.database)
         record = self._archive.minutes.records().get(self._id)
         ranges = ranges_of(record) if record is not None else None
         refresh_database(self._archive.layout, folder, self._id, [], ranges)
