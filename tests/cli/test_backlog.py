@@ -38,7 +38,7 @@ def places(run: Run, examples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert json.loads(ran.out)["report"]["ghosts"] == 9
     (archive / "config.json").unlink()
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
-    return ["--archive", str(archive)]
+    return ["--archive", str(archive), "--concurrency", "1"]
 
 
 def report(run: Run, *args: str) -> dict[str, Any]:
