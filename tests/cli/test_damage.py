@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from minutebook.cli.main import main
 from tests.cli.conftest import Run
 
 READING = [
@@ -27,7 +27,6 @@ READING = [
     ["semantic", "status"],
     ["ingest", "--dry-run"],
     ["check", "eb82c016"],
-    ["check", "--all"],
     [],
 ]
 REED = "sessions/claude/eb82c016-c70f-5ceb-a51c-144afda4b7b3"
@@ -84,6 +83,7 @@ def sound(examples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     roster = {"session": "eb82c016", "name": "Reed", "role": None}
     folder.mkdir()
     (folder / "agent-roster.jsonl").write_text(json.dumps(roster) + "\n")
+    before = os.umask(0o077)
     for args in (
         ["inscribe", "--all", "--ended"],
         ["ingest"],
@@ -93,10 +93,11 @@ def sound(examples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["semantic", "use", "static"],
         ["refresh"],
     ):
-        places = ["--archive", str(folder)]
-        places += ["--root", str(examples)] if args[0] in ("inscribe", "ingest", "refresh") else []
-        command = [sys.executable, "-m", "minutebook", *args, *places]
-        subprocess.run(command, check=True, capture_output=True)
+        roots = ["--root", str(examples)] if args[0] in ("inscribe", "ingest", "refresh") else []
+        with pytest.raises(SystemExit) as exit:
+            main([*args, "--archive", str(folder), *roots])
+        assert not exit.value.code
+    os.umask(before)
     return folder
 
 

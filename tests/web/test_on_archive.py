@@ -13,6 +13,7 @@ import tarfile
 import time
 import urllib.parse
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -416,7 +417,8 @@ def test_a_read_only_archive_is_only_read(
     monkeypatch.setattr(viewer.background, "start", lambda: started.append("ingest"))
     assert archive_note(viewer.state) == ""
     monkeypatch.setattr(os, "access", lambda *_: False)
-    asyncio.run(viewer._begin())
+    with ThreadPoolExecutor(1) as other:  # the browser's loop may be running in this thread
+        other.submit(lambda: asyncio.run(viewer._begin())).result()
     assert started == []
     assert "read-only" in archive_note(viewer.state)
     assert not (tmp_path / "archive").exists()

@@ -14,7 +14,15 @@ from typing import Any, TypeVar
 import msgspec
 
 from minutebook.derive.plain import clean
-from minutebook.derive.secrets import Put, Secret, digest, find_secrets, mask, masked
+from minutebook.derive.secrets import (
+    Put,
+    Secret,
+    digest,
+    find_secrets,
+    mask,
+    masked,
+    stand_in,
+)
 from minutebook.model import (
     Attachment,
     Block,
@@ -67,7 +75,9 @@ def _shown(secret: str, _where: Secret) -> str:
 
 
 def _marked(secret: str, where: Secret) -> str:
-    return f"{_EDGE}{digest(secret)}:{where.kind}{_EDGE}"
+    # What is well known of a key stands before its mark, as it does everywhere.
+    known = stand_in(secret, where).split("••••")[0]
+    return f"{known}{_EDGE}{digest(secret)}:{where.kind}{_EDGE}"
 
 
 reveal = Hide(_shown)

@@ -64,7 +64,7 @@ def mask(text: str, put: Callable[[str, Secret], str] | None = None) -> str:
     if put:
         return _without(text, put)
     for _ in range(_ROUNDS):
-        hidden = _without(text, _masked)
+        hidden = _without(text, stand_in)
         if hidden == text:
             break
         text = hidden
@@ -83,7 +83,7 @@ def _without(text: str, put: Callable[[str, Secret], str]) -> str:
     return "".join((*parts, text[at:])) if at else text
 
 
-def _masked(secret: str, where: Secret) -> str:
+def stand_in(secret: str, where: Secret) -> str:
     prefix = beginning(secret, where.kind)
     return f"{prefix}{'…' if prefix else ''}•••• ({where.kind})"
 
@@ -116,5 +116,5 @@ def _entry(
         name = among.get("name", among.get("key")) if key == "value" else key
         if isinstance(name, str) and (kind := kind_of(name, item)):
             secret = str(item)
-            return (put or _masked)(secret, Secret(0, len(secret), kind))
+            return (put or stand_in)(secret, Secret(0, len(secret), kind))
     return masked(item, hide, put)

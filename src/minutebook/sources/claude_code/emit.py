@@ -35,6 +35,7 @@ from minutebook.sources.claude_code import known
 from minutebook.sources.claude_code.blocks import user_blocks
 from minutebook.sources.claude_code.carried import Adds, RoundFacts, RoundStart
 from minutebook.sources.claude_code.results import ResultFacts, facts_of
+from minutebook.sources.claude_code.seen import SeenIds
 from minutebook.sources.claude_code.tools import tool_kind
 
 Json = dict[str, Any]
@@ -46,16 +47,14 @@ _ORIGIN_KINDS = {kinds.TASK: "task-notification", kinds.TEAMMATE: "peer"}
 class Emitter:
     """Builds the records of one session, in order."""
 
-    def __init__(
-        self, session_id: str, header: ExportHeader, *, agent: str | None = None
-    ) -> None:
+    def __init__(self, session_id: str, header: ExportHeader, *, agent: str | None = None) -> None:
         self.session_id = session_id
         self.header = header
         self._agent = agent
         self._parent: str | None = None
         self._count = 0
-        self._calls: set[str] = set()
-        self._replies: set[str] = set()
+        self._calls = SeenIds()
+        self._replies = SeenIds()
         self._boundary = False  # a compaction boundary waits for its summary
         self._last_time = _NO_TIME
 
@@ -176,11 +175,9 @@ class Emitter:
 
     def _is_natural(self, message: Message, calls: list[ToolCall]) -> bool:
         """Whether a reader of the plain records finds this very message again."""
-        fresh = message.reply_id is not None and message.reply_id not in self._replies
-        self._replies.add(message.reply_id or "")
-        ids = {call.id for call in calls}
-        unique = len(ids) == len(calls) and not ids & self._calls and "" not in ids
-        self._calls |= ids
+        fresh = message.reply_id is not None and self._replies.add(message.reply_id)
+        ids = [call.id for call in calls]
+        unique = all([self._calls.add(id) for id in ids]) and "" not in ids  # each is added
         return (
             fresh
             and unique

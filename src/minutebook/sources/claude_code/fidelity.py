@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import zip_longest
 from pathlib import Path
@@ -17,9 +17,11 @@ from typing import Any
 from minutebook.sources.base import FactReport, FieldFate
 from minutebook.sources.claude_code import known
 from minutebook.sources.claude_code.repair import Unreadable, rescue
+from minutebook.sources.claude_code.seen import SeenIds
 
 Json = dict[str, Any]
 _EXAMPLES = 3
+_MOST_REPLIES = 1_000  # that may still get a line
 
 MATTERS = (
     "user text",
@@ -119,8 +121,9 @@ class Teller:
     def __init__(self, add: Add) -> None:
         self._told = add
         self.fields: Counter[str] = Counter()
-        self._seen: set[int] = set()
-        self._replies: dict[str, _Reply] = {}
+        self._seen = SeenIds()
+        self._replies: OrderedDict[str, _Reply] = OrderedDict()
+        self._nameless = 0
         self._duration = 0
         self._title: tuple[int, str] = (0, "")
 
@@ -135,11 +138,8 @@ class Teller:
         uuid = record.get("uuid")
         carried = record.get("minutebook")
         if isinstance(uuid, str) and (kind in ("user", "assistant") or _is_queued(record)):
-            # A number in place of the text: a long session has hundreds of thousands.
-            seen = hash(uuid)
-            if seen in self._seen:
+            if not self._seen.add(uuid):
                 return
-            self._seen.add(seen)
         if isinstance(carried, dict) and "adds" not in carried:
             if isinstance(carried.get("message"), dict):
                 self._carried(carried["message"])
@@ -190,8 +190,7 @@ class Teller:
         reply = self._replies.get(id) if isinstance(id, str) else None
         if reply is None:
             self._identity(record)
-            reply = _Reply(message.get("model"))
-            self._replies[id if isinstance(id, str) else f"\0{len(self._replies)}"] = reply
+            reply = self._begin(id if isinstance(id, str) else None, message.get("model"))
         reply.stop = message.get("stop_reason") or reply.stop
         reply.usage = max(reply.usage, _usage(message.get("usage")), key=sum)
         for block in _blocks(record):
@@ -238,7 +237,7 @@ class Teller:
                 [{"type": "text", "text": prompt}] if isinstance(prompt, str) else prompt or []
             ):
                 self._spoken("user text", block)
-        elif data.get("type") not in known.ATTACHMENT_BOOKKEEPING:
+        elif data.get("type") not in known.ATTACHMENT_BOOKKEEPING and not known.is_empty(data):
             self._add("attachment", data)
             self._identity(record)
 
@@ -252,10 +251,10 @@ class Teller:
                 usage.get(k, 0)
                 for k in ("input", "output", "cache_read", "cache_write", "cache_write_1h")
             )
-            key = message.get("reply_id") or f"\0{len(self._replies)}"
-            reply = self._replies.get(key)
+            key = message.get("reply_id")
+            reply = self._replies.get(key) if key else None
             if reply is None:
-                reply = self._replies[key] = _Reply(message.get("model"))
+                reply = self._begin(key, message.get("model"))
             reply.usage = _sum(reply.usage, counts if usage else ())
             reply.stop = message.get("stop") or reply.stop
         for block in message["blocks"]:
@@ -288,17 +287,28 @@ class Teller:
             content = [_api_part(part) for part in content]
         self._result(id, content, result.get("error"))
 
+    def _begin(self, id: str | None, model: Any) -> _Reply:
+        """A reply; the oldest is told, for no further line of it will come."""
+        self._nameless += id is None
+        reply = self._replies[id or f"\0{self._nameless}"] = _Reply(model)
+        if len(self._replies) > _MOST_REPLIES:
+            self._tell(*self._replies.popitem(last=False))
+        return reply
+
+    def _tell(self, id: str, reply: _Reply) -> None:
+        if not id.startswith("\0"):
+            self._add("reply id", id)
+        if reply.model is not None:
+            self._add("model", reply.model)
+        if reply.stop:
+            self._add("stop reason", reply.stop)
+        if any(reply.usage):
+            self._add("usage", list(reply.usage))
+
     def finish(self) -> None:
         """Tell what is known only at the end."""
         for id, reply in self._replies.items():
-            if not id.startswith("\0"):
-                self._add("reply id", id)
-            if reply.model is not None:
-                self._add("model", reply.model)
-            if reply.stop:
-                self._add("stop reason", reply.stop)
-            if any(reply.usage):
-                self._add("usage", list(reply.usage))
+            self._tell(id, reply)
         if self._duration:
             self._add("turn duration", self._duration)
         if self._title[0]:

@@ -7,8 +7,11 @@ import binascii
 import hashlib
 from array import array
 from bisect import bisect_left
+from collections.abc import Iterable
+from itertools import chain
 
 _MOST_EXACT = 100_000
+_LARGEST = 800_000  # digests in one array; putting two together takes five times their memory
 
 
 class SeenIds:
@@ -17,11 +20,14 @@ class SeenIds:
     def __init__(self, packed: str = "") -> None:
         """`packed` is what an earlier set knew."""
         self._exact: set[str] = set()
-        self._digests = array("Q")
+        self._digests: list[array[int]] = []
+        known = array("Q")
         try:
-            self._digests.frombytes(base64.b64decode(packed))
+            known.frombytes(base64.b64decode(packed))
         except (binascii.Error, ValueError):
-            self._digests = array("Q")
+            return
+        if known:
+            self._digests.append(known)
 
     def add(self, id: str) -> bool:
         """Whether it is new; from now on it is not."""
@@ -30,28 +36,39 @@ class SeenIds:
             return False
         exact.add(id)
         if len(exact) > _MOST_EXACT:
-            self._digests = self._merged()
-            exact.clear()
+            self._condense()
         return True
 
     def __contains__(self, id: str) -> bool:
         return id in self._exact or self._digested(id)
 
-    def _digested(self, id: str) -> bool:
-        known = self._digests
-        digest = _digest(id)
-        at = bisect_left(known, digest)
-        return at < len(known) and known[at] == digest
-
     def __len__(self) -> int:
-        return len(self._exact) + len(self._digests)
+        return len(self._exact) + sum(map(len, self._digests))
+
+    def _digested(self, id: str) -> bool:
+        digest = _digest(id)
+        for known in self._digests:
+            at = bisect_left(known, digest)
+            if at < len(known) and known[at] == digest:
+                return True
+        return False
+
+    def _condense(self) -> None:
+        """Turn the exact ids into digests; there are few arrays, each twice as large as the next."""
+        fresh = _sorted_digests(map(_digest, self._exact))
+        while self._digests and len(self._digests[-1]) <= len(fresh) < _LARGEST:
+            fresh = _sorted_digests(chain(self._digests.pop(), fresh))
+        self._digests.append(fresh)
+        self._exact.clear()
 
     def packed(self) -> str:
         """The whole set as a short text."""
-        return base64.b64encode(self._merged().tobytes()).decode()
+        whole = _sorted_digests(chain(*self._digests, map(_digest, self._exact)))
+        return base64.b64encode(whole.tobytes()).decode()
 
-    def _merged(self) -> array[int]:
-        return array("Q", sorted([*self._digests, *map(_digest, self._exact)]))
+
+def _sorted_digests(digests: Iterable[int]) -> array[int]:
+    return array("Q", sorted(digests))
 
 
 def _digest(id: str) -> int:
