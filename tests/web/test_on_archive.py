@@ -38,7 +38,7 @@ from tests.web.conftest import (
 
 ALL = "user,assistant,thinking,calls,results"
 TOKEN = "gh" + "p_" + "kL8mN2pQ5rS9tU3vW6xY0zA4bC7dE1fG8hJ2"
-KINDLY = "•••• (GitHub token)"
+KINDLY = "ghp_…•••• (GitHub token)"
 BEGAN = datetime(2026, 3, 2, 9, tzinfo=UTC)
 FIXTURE = Path(__file__).parent.parent / "fixtures" / "first-release.tar.gz"
 

@@ -136,7 +136,7 @@ def test_a_secret_in_a_snippet_is_words_and_is_not_highlighted() -> None:
     text = mark(f"the {planted()} opens the door")
     found = tuple(m.span() for m in re.finditer("the|token|door", text))
     shown = in_words(Snippet(text, found))
-    assert shown.text == "the •••• (GitHub token) opens the door"
+    assert shown.text == "the ghp_…•••• (GitHub token) opens the door"
     assert [shown.text[start:end] for start, end in shown.marks] == ["the", "the", "door"]
     assert str(highlighted(Snippet(text, found))).count("<mark>") == 3
 
