@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from minutebook.derive.messages import PROMPT, Command, classify, gist, parse_command, spoken
+from minutebook.derive.messages import PROMPT, gist
+from minutebook.sources.claude_code.messages import Command, classify, parse_command, spoken
 
 NOT_REAL = {
     "compaction": "This session is being continued from a previous conversation that ran out of",

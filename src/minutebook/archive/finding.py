@@ -1,4 +1,4 @@
-"""Find engagements and turns: "when did I work on X", "what did Claude conclude about Y"."""
+"""Find engagements and turns: "when did I work on X", "what was concluded about Y"."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from minutebook.index.query import Filters, Query
 from minutebook.index.snippet import Snippet, snippet
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.record.layout import Layout
+from minutebook.sources.registry import SOURCES
 
 if TYPE_CHECKING:
     from minutebook.index.embedders import Embedder
@@ -46,6 +47,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     score: float = 0.0
     row: int = 0
     resumable: bool = False
+    resume: str | None = None
+    """What to type to go on with the session, where its transcript is still there."""
     document: str | None = None
     """The inscription, where the transcript is gone."""
 
@@ -91,7 +94,7 @@ def search(
         if query.filters.tools is not None:
             raise BadArgument("--has-tools is about turns: say what to look for.")
         hits, ghosts = _listed(records, query.filters, present)
-        shown = [hidden(hit, archive.hide) for hit in hits[:limit]]
+        shown = [hidden(_resumed(archive, hit), archive.hide) for hit in hits[:limit]]
         return _answer(layout, shown, query, mode, refreshed, busy=busy, ghosts=ghosts)
     engine = Engine(layout.search_database, layout.search)
     waiting = ready(engine) if ready is not None and mode != "lexical" else 0
@@ -136,9 +139,18 @@ def _told(archive: Archive, hit: Hit, entry: Entry, query: Query, side: Side) ->
     found = archive.ledger().sessions.get(hit.session_id)
     document = archive.layout.document(found.agent_id, hit.session_id) if found else None
     told = msgspec.structs.replace(
-        hit, snippet=Snippet(""), side=where, document=str(document) if document else None
+        _resumed(archive, hit), snippet=Snippet(""), side=where, document=str(document) if document else None
     )
     return msgspec.structs.replace(hidden(told, archive.hide), snippet=shown)
+
+
+def _resumed(archive: Archive, hit: Hit) -> Hit:
+    """A hit with the command that goes on with its session."""
+    transcript = archive.transcript(hit.session_id) if hit.resumable else None
+    if transcript is None:
+        return hit
+    command = SOURCES[transcript.source].resume_command(hit.session_id, None)
+    return msgspec.structs.replace(hit, resume=command)
 
 
 def _hidden_entry(entry: Entry, by: Hide) -> Entry:

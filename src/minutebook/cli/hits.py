@@ -44,9 +44,9 @@ def _openings(hit: Hit, room: int) -> list[str]:
     """How to open a hit: on one line where there is room."""
     session = terminal.one_line(hit.session_id)
     address = f"minutebook show {session[:8]}#{hit.round}"
-    if not hit.resumable:
+    if hit.resume is None:
         return [address]
-    resume = f"claude --resume {session}"
+    resume = terminal.one_line(hit.resume)
     both = f"{address}   {resume}"
     return [both] if len(both) <= room else [address, resume]
 

@@ -5,9 +5,6 @@ Each source decides what is which (FMT-14); the kinds are the same for all.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
-
 PROMPT = "prompt"
 """No notice at all: a real user message."""
 
@@ -23,11 +20,9 @@ REMINDER = "reminder"
 EDITOR = "editor"
 SYSTEM = "system"
 
-# Moved to the source that knows them. By name, for derive is below sources.
-_MOVED = frozenset({"Command", "classify", "gist", "parse_command", "spoken"})
 
-
-def __getattr__(name: str) -> Any:
-    if name in _MOVED:
-        return getattr(import_module("minutebook.sources.claude_code.messages"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def gist(text: str) -> str:
+    """What a notice comes down to, for a line that points at it: its summary, where it has one."""
+    start = text.find("<summary>")
+    end = text.find("</summary>", start)
+    return text[start + len("<summary>") : end].strip() if 0 <= start < end else text

@@ -1,7 +1,7 @@
 """How text becomes words that can be found.
 
 The engine splits at everything that is no letter or digit, so `parse_jsonl`, `src/foo-bar.py`
-and `CLAUDE.md` are found by their parts and, in order, as a whole. Two things it cannot do
+and `setup.cfg` are found by their parts and, in order, as a whole. Two things it cannot do
 are done here: `parseJsonl` gets its parts behind it, and runs of Chinese, Japanese and
 Korean, which have no spaces, get their pairs of characters.
 """

@@ -27,8 +27,10 @@ class CleanUp(msgspec.Struct, frozen=True):
     """What the agent's own clean-up is about to delete from one folder."""
 
     root: Path
+    agent: str
+    """Whose clean-up it is."""
     days: int
-    """``cleanupPeriodDays``, configured or by default."""
+    """After how many days it deletes a transcript, configured or by default."""
     overdue: int
     """Sessions already older than that: the next interactive start removes them."""
     soon: int
@@ -96,6 +98,7 @@ def clean_ups(library: Library, now: float | None = None) -> list[CleanUp]:
         found.append(
             CleanUp(
                 root,
+                SOURCES[source].title,
                 days,
                 overdue=len(left) - len(ahead),
                 soon=sum(days_left <= SOON_DAYS for days_left in ahead),

@@ -176,11 +176,10 @@ class Emitter:
     def _is_natural(self, message: Message, calls: list[ToolCall]) -> bool:
         """Whether a reader of the plain records finds this very message again."""
         fresh = message.reply_id is not None and self._replies.add(message.reply_id)
-        ids = [call.id for call in calls]
-        unique = all([self._calls.add(id) for id in ids]) and "" not in ids  # each is added
+        met = [call.id for call in calls if not self._calls.add(call.id) or not call.id]
         return (
             fresh
-            and unique
+            and not met
             and message.id is not None
             and message.at is not None
             and not message.queued

@@ -137,9 +137,9 @@ class Teller:
             return
         uuid = record.get("uuid")
         carried = record.get("minutebook")
-        if isinstance(uuid, str) and (kind in ("user", "assistant") or _is_queued(record)):
-            if not self._seen.add(uuid):
-                return
+        talk = kind in ("user", "assistant") or _is_queued(record)
+        if talk and isinstance(uuid, str) and not self._seen.add(uuid):
+            return
         if isinstance(carried, dict) and "adds" not in carried:
             if isinstance(carried.get("message"), dict):
                 self._carried(carried["message"])

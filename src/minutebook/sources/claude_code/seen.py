@@ -54,7 +54,7 @@ class SeenIds:
         return False
 
     def _condense(self) -> None:
-        """Turn the exact ids into digests; there are few arrays, each twice as large as the next."""
+        """Turn the exact ids into digests; arrays are put together, so that there are few."""
         fresh = _sorted_digests(map(_digest, self._exact))
         while self._digests and len(self._digests[-1]) <= len(fresh) < _LARGEST:
             fresh = _sorted_digests(chain(self._digests.pop(), fresh))
