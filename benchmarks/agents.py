@@ -23,15 +23,12 @@ from typing import Any
 from mcp import Client, StdioServerParameters
 
 from benchmarks.generated import generate
-from minutebook.record.layout import Layout
+from minutebook.archive import Archive
+from minutebook.archive.finding import search
+from minutebook.archive.semantic import Meaning
 from minutebook.index.query import parse_query
-from minutebook.model import Roster
-from minutebook.sources.library import Library
 from minutebook.verbs.install_claude import ClaudeHome
-from minutebook.verbs.materialise import Shelf, materialise
-from minutebook.verbs.minutes import Minutes
-from minutebook.verbs.search import search
-from minutebook.verbs.semantic import Meaning
+from minutebook.verbs.materialise import materialise
 
 _SESSIONS = 1_400
 _ROUNDS = 500
@@ -144,8 +141,8 @@ def contexts(folder: Path) -> None:
             subprocess.run(command, check=True, capture_output=True)
             times.append(time.monotonic() - began)
         began = time.monotonic()
-        shelf = Shelf(Layout(archive), Library([root]), Roster())
-        built = materialise(shelf, [id], budget=20_000, query=words[1] if words else None)
+        place = Archive(archive, (root,))
+        built = materialise(place, [id], budget=20_000, query=words[1] if words else None)
         inside = time.monotonic() - began
         what = "by query" if words else "newest first"
         print(
@@ -180,19 +177,17 @@ def protocol(root: Path, archive: Path) -> None:
                     times[name].append(1000 * (time.monotonic() - began))
         return times
 
-    layout = Layout(archive)
-    meaning, minutes = Meaning(layout), Minutes(layout)
+    place = Archive(archive, (root,))
+    meaning = Meaning(place.layout)
     alone = []
     for _ in range(12):
         began = time.monotonic()
         search(
-            layout,
-            Library([root]),
+            place,
             parse_query("failing test"),
             limit=6,
             embedder=meaning.embedder,
             ready=meaning.ready,
-            records=minutes.records(),
         )
         alone.append(1000 * (time.monotonic() - began))
     told = asyncio.run(talk())
@@ -212,7 +207,7 @@ def main() -> None:
     if not root.exists():
         generate(root, _SESSIONS * 40)
     places = ["--root", str(root), "--archive", str(archive)]
-    for verb in (["ingest", "--extractor", "offline"], ["refresh"]):
+    for verb in (["ingest", "--extractor", "offline"], ["search", "anything"]):
         subprocess.run([*_BASE, *verb, *places], check=True, capture_output=True)
     contexts(folder)
     hooked(folder, folder / "hook-archive", sorted(root.rglob("*.jsonl"))[5])

@@ -18,22 +18,18 @@ from pathlib import Path
 from typing import Any
 
 import minutebook
-from minutebook.record.layout import Layout
+from minutebook.archive import Archive
+from minutebook.archive.finding import search
 from minutebook.index.embedders import Embedder, OnnxEmbedder, StaticEmbedder
 from minutebook.index.engine import Engine, Mode
 from minutebook.index.query import parse_query
-from minutebook.sources.library import Library
-from minutebook.verbs.search import search
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
-def rank(
-    layout: Layout, library: Library, question: dict[str, Any], mode: Mode, embedder: Embedder
-) -> int:
+def rank(archive: Archive, question: dict[str, Any], mode: Mode, embedder: Embedder) -> int:
     answer = search(
-        layout,
-        library,
+        archive,
         parse_query(question["q"]),
         mode=mode,
         limit=50,
@@ -57,9 +53,9 @@ def main() -> None:
     try:
         place = options.corpus / "claude"
         minutebook.ingest(place, archive=scratch, extractor="offline")
-        layout, library = Layout(scratch), Library([place])
-        search(layout, library, parse_query("anything"), mode="lexical")
-        engine = Engine(layout.search_database, layout.search)
+        archive = Archive(scratch, (place,))
+        search(archive, parse_query("anything"), mode="lexical")
+        engine = Engine(archive.layout.search_database, archive.layout.search)
         embedders: dict[str, Embedder] = {"static": StaticEmbedder()}
         if options.onnx:
             embedders["onnx"] = OnnxEmbedder(options.onnx)
@@ -77,7 +73,7 @@ def main() -> None:
             line = f"{name:18}"
             for kind in kinds:
                 ranks = [
-                    rank(layout, library, question, mode, embedder)
+                    rank(archive, question, mode, embedder)
                     for question in questions
                     if question["kind"] == kind
                 ]

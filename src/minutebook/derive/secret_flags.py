@@ -27,21 +27,24 @@ _SHORT = re.compile(
     r"""(?P<value>[^\s"'`\\<>;|•-][^\s"'`\\<>|•]{0,200})""",
     re.ASCII,
 )
-# The flag, whether the password is the next word or glued to it, and the programs.
+# The flag, whether the password is the next word or glued to it, what stands between a user and
+# the password, and the programs.
 _PROGRAMS = (
-    ("p", False, "mysql mysqldump mysqladmin mysqlimport mariadb mariadb-dump sshpass 7z 7za rar"),
-    ("p", True, "sshpass"),
-    ("P", True, "unzip zip sqlcmd bcp osql"),
-    ("a", True, "redis-cli http https"),
-    ("w", True, "ldapsearch ldapmodify ldapadd ldapdelete ldappasswd ldapwhoami"),
-    ("u", True, "curl xh"),
-    ("u", False, "curl"),
-    ("U", True, "curl smbclient rpcclient"),
+    ("p", False, "", "mysql mysqldump mysqladmin mysqlimport mariadb mariadb-dump sshpass 7z rar"),
+    ("p", True, "", "sshpass"),
+    ("P", True, "", "unzip zip sqlcmd bcp osql"),
+    ("a", True, "", "redis-cli"),
+    ("a", True, ":", "http https"),
+    ("w", True, "", "ldapsearch ldapmodify ldapadd ldapdelete ldappasswd ldapwhoami"),
+    ("u", True, ":", "curl xh"),
+    ("u", False, ":", "curl"),
+    ("U", True, ":", "curl"),
+    ("U", True, "%", "smbclient rpcclient"),
 )
 _LOGINS = re.compile(r"\b(?:docker|podman|buildah|skopeo|nerdctl|az|oc|cf|registry|auth) login\b")
 _WORDS = re.compile(r"[\w-]+")
 _PIPED = re.compile(r"""\becho (?:-n )?["']?([^\s"'|•$]{3,100})["']? ?\| ?sudo(?: -\w)* $""")
-_PAIR = re.compile(r"([\w.@+\\-]{1,80}[:%])(.+)")
+_USER = re.compile(r"[\w.@+\\-]{1,80}")
 _BACK = 200
 
 
@@ -70,11 +73,10 @@ def _long(text: str, at: int) -> Found | None:
 def _user(text: str, at: int, flag: re.Match[str]) -> Found | None:
     """curl --user name:…"""
     part = "bare" if flag["value"] is None else "value"
-    pair = _PAIR.match(flag[part])
     line = _line(text, at)
-    if pair is None or "•" in line or "curl" not in line or not plausible(pair[2]):
+    if "•" in line or "curl" not in line:
         return None
-    return flag.start(part) + pair.start(2), flag.end(part), "password"
+    return _taken(flag.start(part), flag[part], ":")
 
 
 def _short(text: str, at: int) -> Found | None:
@@ -89,11 +91,11 @@ def _short(text: str, at: int) -> Found | None:
     if flag is None:
         return None
     apart = bool(flag["space"])
-    for letter, next_word, programs in _PROGRAMS:
+    for letter, next_word, mark, programs in _PROGRAMS:
         if flag["flag"] == letter and apart == next_word and _runs(line, programs):
-            return _taken(flag)
+            return _taken(flag.start("value"), flag["value"], mark)
     if flag["flag"] == "p" and apart and "login" in line and _LOGINS.search(line):
-        return _taken(flag)
+        return _taken(flag.start("value"), flag["value"], "")
     return None
 
 
@@ -108,11 +110,11 @@ def _runs(line: str, programs: str) -> bool:
     return bool(there) and not set(there).isdisjoint(_WORDS.findall(line))
 
 
-def _taken(flag: re.Match[str]) -> Found | None:
-    start, value = flag.start("value"), flag["value"].rstrip(",;)")
-    pair = _PAIR.match(value)
-    if flag["flag"] in "uU" and pair is None:
-        return None
-    if flag["flag"] in "uUa" and pair:
-        start, value = start + pair.start(2), pair[2]
+def _taken(start: int, value: str, mark: str) -> Found | None:
+    value = value.rstrip(",;)")
+    if mark:
+        user, _, value = value.partition(mark)
+        if not _USER.fullmatch(user):
+            return None
+        start += len(user) + len(mark)
     return (start, start + len(value), "password") if plausible(value) else None

@@ -14,14 +14,24 @@ _TWO, _LAST = r"[oOsSpPrRkKaA][rRwWeEsSdD]", r"[dDtTnNyYsSeE]"
 _WORDS = (
     *(r"[wW][oO][rR][dDtT]", r"[cC][rR][eE][tT]", r"[oO][kK][eE][nN]", r"[kK][eE][yY]"),
     *(r"[pP]ass", r"\wPASS", r"[sSpP][wW][dD]", r"[rR][aA][sS][eE]", r"[sS][cC][oO][dD][eE]"),
-    *(r"[yY]_[bB][aA][sS][eE]", r"eyBase"),
+    *(r"[yY]_[bB][aA][sS][eE]", r"eyBase", r"[pP][aA][sS][sS][eE]"),
 )
 # An entry with a name has a `value`; people have a login, and credentials; user%5Bpassword%5D=
 _OTHERS = ("alue", "ogin", "tials", "creds", "gsdaten", "%5[dD]")
 # What can stand between a name and the sign, up to four times: `\\"password\\" :`
 _CLOSE = r"""["'\] \\*`:?]"""
-# Variables whose names go on: `DB_PASSWORD_PROD`, `API_KEY_2`.
-_TAILS = ("_PROD", "_DEV", "_TEST", "_STAGING", "_LIVE", "_LOCAL", "_DEFAULT", "PASS", r"[_DYN]\d")
+# Names that go on: `DB_PASSWORD_PROD`, `API_KEY_2`, `password1`.
+_TAILS = (
+    "_PROD",
+    "_DEV",
+    "_TEST",
+    "_STAGING",
+    "_LIVE",
+    "_LOCAL",
+    "_DEFAULT",
+    "PASS",
+    r"[_DYNdyn]\d",
+)
 
 
 def around(sign: str) -> str:
@@ -29,10 +39,10 @@ def around(sign: str) -> str:
     either = [
         f"(?<={_LAST}{sign})(?:(?<={_TWO}.{sign})(?:{_behind(sign, _WORDS)})"
         f"|{_behind(sign, _OTHERS)})",
-        f"(?<={_CLOSE}{sign})(?:{_closed(sign)}|(?<=alue.{sign}))",
+        f"(?<={_CLOSE}{sign})(?:{_closed(sign)}|(?<=alue.{sign})|(?<=[dDyYnN]\\d.{sign}))",
     ]
     if sign == "=":
-        either.append(rf"(?<=[A-Z_][A-Z\d]{sign})(?:{_behind(sign, _TAILS)})")
+        either.append(rf"(?<=[A-Z_dyn][A-Z\d]{sign})(?:{_behind(sign, _TAILS)})")
     return rf"(?![{sign}~=])(?:{'|'.join(either)})"
 
 

@@ -36,7 +36,10 @@ _WEAK = frozenset(
     "topsecret mysecret adminadmin rootroot sa oracle vagrant raspberry "
     "alpine ubuntu pi p4ssw0rd passw0rd".split()
 )
-_UNTOLD = re.compile(r"xxxx|\*\*\*|\.\.\.|[…•]|redacted|placeholder|example|masked")
+# The private plane is where marks are made of that stand for secrets.
+_UNTOLD = re.compile(
+    "xxxx|\\*\\*\\*|\\.\\.\\.|[…•\U00100000-\U0010ffff]|redacted|placeholder|example|masked"
+)
 _PLACEHOLDER = re.compile(
     r"(?:.*[-_. ])?(?:your|dummy|fake|insert|enter|replace|sample|some)(?:[-_. ].*)?|your.*"
     r"|x+|\W+|_+|0+|<.*>|\[.*\]|__\w+__"

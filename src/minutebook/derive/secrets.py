@@ -84,6 +84,7 @@ def _without(text: str, put: Callable[[str, Secret], str]) -> str:
 
 
 def stand_in(secret: str, where: Secret) -> str:
+    """What everybody may see of a secret: its well-known beginning, and its kind."""
     prefix = beginning(secret, where.kind)
     return f"{prefix}{'…' if prefix else ''}•••• ({where.kind})"
 
@@ -116,5 +117,6 @@ def _entry(
         name = among.get("name", among.get("key")) if key == "value" else key
         if isinstance(name, str) and (kind := kind_of(name, item)):
             secret = str(item)
-            return (put or stand_in)(secret, Secret(0, len(secret), kind))
+            shown = (put or stand_in)(secret, Secret(0, len(secret), kind))
+            return item if shown == secret else shown
     return masked(item, hide, put)
