@@ -64,7 +64,6 @@ def spent(pid: int) -> tuple[int, float]:
 
 
 def watched(root: Path, archive: Path) -> None:
-    layout = Layout(archive)
     process = subprocess.Popen(
         [*_BASE, "watch", "--json", "--root", str(root), "--archive", str(archive)],
         stdout=subprocess.PIPE,
@@ -84,7 +83,8 @@ def watched(root: Path, archive: Path) -> None:
                     time.sleep(0.05)
             began = time.monotonic()
             query = parse_query(word)
-            while not search(layout, Library([root]), query, mode="lexical", fresh=False).hits:
+            place = Archive(archive, (root,))
+            while not search(place, query, mode="lexical", fresh=False).hits:
                 time.sleep(0.02)
                 if time.monotonic() - began > 30:
                     raise SystemExit("it never became searchable")
