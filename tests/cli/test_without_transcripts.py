@@ -32,7 +32,7 @@ READING = [
     ["ingest", "--explain", "--session", "Reed"],
 ]
 # What tells whether the transcript is still there, and when the index was looked at.
-_MAY_DIFFER = {"present", "resumable", "fresh_at", "refreshed"}
+_MAY_DIFFER = {"present", "resumable", "resume", "fresh_at", "refreshed"}
 
 
 @pytest.fixture

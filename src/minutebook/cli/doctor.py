@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Iterable
 
 import click
 
@@ -12,7 +13,7 @@ from minutebook.cli import terminal
 from minutebook.cli.bars import WORTH_A_BAR
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option, opened
-from minutebook.verbs.doctor import CleanUp, Diagnosis, diagnose
+from minutebook.verbs.doctor import SOON_DAYS, CleanUp, Diagnosis, diagnose
 
 _MOST = 12
 
@@ -41,7 +42,7 @@ def examine(archive: Archive) -> Diagnosis:
 def print_diagnosis(diagnosis: Diagnosis) -> None:
     report = diagnosis.report
     if not diagnosis.sessions and not diagnosis.foreign and not diagnosis.troubles:
-        terminal.note("No transcripts found. Point --root at a Claude Code folder.")
+        terminal.note("No transcripts found. Point --root at a folder that has some.")
         return
     _heading("Transcripts")
     terminal.say(
@@ -65,16 +66,28 @@ def print_diagnosis(diagnosis: Diagnosis) -> None:
 
 def _print_clean_up(clean_up: CleanUp) -> None:
     _heading(f"Clean-up of {clean_up.root}")
-    terminal.say(f"  Claude Code deletes transcripts after {clean_up.days} days.")
+    terminal.say(f"  {clean_up.agent} deletes transcripts after {clean_up.days} days.")
     if clean_up.overdue:
         count = terminal.plural(clean_up.overdue, "session is", "sessions are")
-        line = f"  {count} older already: Claude Code deletes them the next time it starts."
+        line = f"  {count} older already: {clean_up.agent} deletes them the next time it starts."
         terminal.say(click.style(line, fg="red"))
     if clean_up.soon:
         count = terminal.plural(clean_up.soon, "session follows", "sessions follow")
         terminal.say(click.style(f"  {count} within a week.", fg="yellow"))
     if clean_up.next_in_days is not None:
         terminal.say(f"  The next one to go has {clean_up.next_in_days:g} days left.")
+
+
+def warn_of_clean_ups(clean_ups: Iterable[CleanUp]) -> None:
+    """How many transcripts each agent is about to delete."""
+    threatened: Counter[str] = Counter()
+    for item in clean_ups:
+        threatened[item.agent] += item.overdue + item.soon
+    for agent, number in threatened.items():
+        if number:
+            count = terminal.plural(number, "transcript")
+            line = f"{agent} will delete {count} within {SOON_DAYS} days."
+            terminal.say(click.style(line, fg="yellow"))
 
 
 def _print_problems(diagnosis: Diagnosis) -> None:
@@ -87,7 +100,7 @@ def _print_problems(diagnosis: Diagnosis) -> None:
             if len(file.bad_lines) > _MOST:
                 terminal.say(terminal.quiet(f"  … {len(file.bad_lines) - _MOST} more in this file"))
     if diagnosis.foreign:
-        _heading("Files that are not transcripts of Claude Code")
+        _heading("Files that are not transcripts")
         for trouble in diagnosis.foreign:
             terminal.say(f"  {terminal.one_line(str(trouble.path))}: {trouble.reason}")
     if diagnosis.troubles:

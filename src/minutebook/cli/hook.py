@@ -24,7 +24,7 @@ _PATIENCE, _PAUSE = 120.0, 1.0  # seconds
 
 
 class _Event(msgspec.Struct):
-    """What Claude Code tells a hook."""
+    """What the agent tells a hook."""
 
     session_id: str = ""
     transcript_path: str = ""

@@ -117,7 +117,7 @@ def _refuse_odd_options(extractor: str, max_cost: float | None, options: dict[st
     """Options that contradict each other, before anything is read."""
     if options["again"] and options["skip_existing"]:
         raise BadArgument("--again asks for everything, --skip-existing for little: choose one.")
-    if options["batch"] and extractor in ("claude-cli", "openai", "offline"):
+    if options["batch"] and extractor not in ("auto", "anthropic"):
         raise BadArgument("Only the anthropic extractor has batches: leave --batch out.")
     if options["backlog"] and extractor == "offline":
         raise BadArgument("--backlog asks a model, offline asks none: choose one.")

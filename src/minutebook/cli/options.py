@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from minutebook.sources.registry import SOURCES
+
 if TYPE_CHECKING:
     from minutebook.archive import Archive
 
@@ -21,7 +23,8 @@ root_option = click.option(
     multiple=True,
     metavar="PATH",
     help="Where the transcripts are: a configuration folder, a folder of transcripts or one "
-    "file; may be given several times. [default: $CLAUDE_CONFIG_DIR, else ~/.claude]",
+    "file; may be given several times. "
+    f"[default: {'; '.join(source.home for source in SOURCES.values())}]",
 )
 archive_option = click.option(
     "--archive",

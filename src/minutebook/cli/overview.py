@@ -13,11 +13,12 @@ import click
 from minutebook.archive import Archive
 from minutebook.archive.sessions import SessionList
 from minutebook.cli import terminal
-from minutebook.cli.doctor import examine
+from minutebook.cli.doctor import examine, warn_of_clean_ups
 from minutebook.cli.options import opened
 from minutebook.cli.sessions import print_remarks, print_rows
 from minutebook.record.store import make_folder
-from minutebook.verbs.doctor import SOON_DAYS, Diagnosis
+from minutebook.sources.registry import SOURCES
+from minutebook.verbs.doctor import Diagnosis
 
 _NEWEST = 10
 
@@ -64,7 +65,7 @@ def _print_commands(
     terminal.say()
     if root is not None:
         terminal.say("To go on with the examples, type:")
-        known = f"CLAUDE_CONFIG_DIR={shlex.quote(str(root))}"
+        known = f"{_variable()}={shlex.quote(str(root))}"
         terminal.say(f"  export {known} MINUTEBOOK_ARCHIVE={shlex.quote(str(archive))}")
         terminal.say()
     terminal.say("Try:")
@@ -110,11 +111,13 @@ def _print_health(diagnosis: Diagnosis, *, own: bool) -> None:
     unknown = diagnosis.report.unknown.total()
     strange = f" {unknown:,} records or blocks are new to minutebook, and kept." if unknown else ""
     terminal.say(unread + strange)
-    threatened = sum(item.overdue + item.soon for item in diagnosis.clean_ups)
-    if threatened and own:
-        count = terminal.plural(threatened, "transcript")
-        line = f"Claude Code will delete {count} within {SOON_DAYS} days."
-        terminal.say(click.style(line, fg="yellow"))
+    if own:
+        warn_of_clean_ups(diagnosis.clean_ups)
+
+
+def _variable() -> str:
+    """The variable that names the folder of the examples' agent: the first word of its home."""
+    return next(iter(SOURCES.values())).home.split(",")[0].removeprefix("$")
 
 
 def _program() -> str:

@@ -149,7 +149,8 @@ def print_remarks(found: SessionList, shown: int) -> None:
             terminal.note("No session fits these filters.")
         elif not found.ghosts_hidden:
             terminal.note(
-                "No sessions found. Point --root at a Claude Code folder, or try `minutebook demo`."
+                "No sessions found. Point --root at a folder of transcripts, "
+                "or try `minutebook demo`."
             )
     if shown < found.total:
         terminal.note(f"{shown:,} of {found.total:,} sessions (--limit).")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 
 from minutebook.cli import terminal
+from minutebook.cli.doctor import warn_of_clean_ups
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.sources.base import Transcript
-from minutebook.verbs.doctor import SOON_DAYS
 from minutebook.verbs.status import status
 
 _MOST = 8
@@ -33,11 +33,7 @@ def command(roots: tuple[str, ...], archive: str | None, as_json: bool) -> None:
     _list("has grown", "have grown", found.grown)
     _list("is over and not inscribed", "are over and not inscribed", found.ended)
     _list("may still be running", "may still be running", found.live)
-    threatened = sum(item.overdue + item.soon for item in found.clean_ups)
-    if threatened:
-        count = terminal.plural(threatened, "transcript")
-        line = f"Claude Code will delete {count} within {SOON_DAYS} days."
-        terminal.say(click.style(line, fg="yellow"))
+    warn_of_clean_ups(found.clean_ups)
     if found.grown or found.ended:
         terminal.say("`minutebook inscribe --all` writes them down.")
 

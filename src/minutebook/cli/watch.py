@@ -43,7 +43,7 @@ def command(
     as_json: bool,
 ) -> None:
     """Keep the minutes current by itself, as sessions grow; until Ctrl-C."""
-    paid = extractor in ("anthropic", "claude-cli")
+    paid = extractor not in ("openai", "offline")
     if paid and daily_cap is None:
         raise BadArgument("A model in the background needs a limit: --daily-cap 1.00 (dollars).")
     if daily_cap is not None and not paid:
