@@ -504,6 +504,8 @@ def test_a_secret_is_shown_to_who_clicks(house: House, page: Page) -> None:
     expect(button).to_have_text("GitHub token")
     button.click()
     expect(button).to_have_text(TOKEN)
+    said = page.locator(".block.user", has_text="Look at this")
+    expect(said).to_contain_text(f"and use {TOKEN} to log in.")
 
 
 def test_a_secret_in_an_unfolded_call_is_masked(house: House, page: Page) -> None:

@@ -146,6 +146,16 @@ export async function session() {
     const round = button.closest("[data-round]").dataset.round;
     const from = agent ? `?agent=${encodeURIComponent(agent)}` : "";
     const told = await json(`${api}/rounds/${round}/secrets/${button.dataset.secret}${from}`).catch(() => null);
+    // What is well known of a key stands before the button, as "ghp_…": the secret begins with it.
+    const before = button.previousSibling;
+    if (told && before?.nodeType === Node.TEXT_NODE && before.data.endsWith("…")) {
+      const said = before.data.slice(0, -1);
+      for (let length = Math.min(said.length, 24); length > 0; length--) {
+        if (!told.secret.startsWith(said.slice(-length))) continue;
+        before.data = said.slice(0, -length);
+        break;
+      }
+    }
     button.textContent = told ? told.secret : "gone";
     button.classList.add("shown");
   }
