@@ -305,6 +305,21 @@ def read_subagent(folder: SessionFolder, facts: SubagentFacts) -> Subagent:
     )
 
 
+def restore_subagent(inside: SessionFolder, session_id: str) -> int:
+    """Write round files of a subagent again that stand in its document; how many."""
+    present = set(inside.numbers())
+    restored = 0
+    try:
+        for round in read_rounds(split_messages(body_lines(inside.document, 0))):
+            if round.number not in present:
+                make_folder(inside.rounds)
+                write_atomically(inside.round(round.number), round_file(session_id, round))
+                restored += 1
+    except (OSError, Malformed):
+        pass  # `check` names it
+    return restored
+
+
 # -- round files of the first release
 
 

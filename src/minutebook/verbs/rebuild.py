@@ -33,6 +33,7 @@ from minutebook.record.recover import (
     is_missing,
     reason,
     recovered_facts,
+    restore_subagent,
 )
 from minutebook.record.rounds import Damaged, round_file
 from minutebook.record.store import make_folder, remove, set_aside, sweep, write_atomically
@@ -190,6 +191,7 @@ class _Session:
     def _restore_subagents(self, facts: SessionFacts) -> None:
         for agent in facts.subagents:
             inside = self._folder.subagent(agent.id)
+            self.restored += restore_subagent(inside, self._id)
             kept = KeptRounds(inside)
             text = b"".join(subagent_document(self._id, agent, kept))
             if kept.damaged:
