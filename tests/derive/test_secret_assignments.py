@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import random
-import re
 import string
 import time
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from minutebook.derive.secret_names import named
 from minutebook.derive.secrets import digest, find_secrets, mask, masked
-from tests.conftest import corpus_files, needs_corpus
+from tests.conftest import CORPUS, corpus_files, needs_corpus
 
 ALNUM = string.ascii_letters + string.digits
 NEW = {"password", "token", "secret", "key"}
@@ -136,15 +135,19 @@ def test_the_value_is_masked_and_the_name_stays(kind: str, line: str) -> None:
             assert mask(before + value + after) == f"{before}•••• ({kind}){after}", value
 
 
+# Code, a type or a word of a sentence could stand there as well.
+OPEN = (
+    *("password: {", "  password: {", "spring.", "_password=", "| ", "**P", "tool --password {"),
+    r"username=ann\n",
+)
+
+
 @pytest.mark.parametrize(
     "line",
-    [line for kind, line in ASSIGNED if kind == "password" and "Password:" not in line]
-    + [line for kind, line in FLAGS if "login" in line or "-p" in line.split("--")[0]],
+    [line for kind, line in ASSIGNED + FLAGS if kind == "password" and not line.startswith(OPEN)],
 )
 def test_a_word_is_masked_where_only_a_value_can_stand(line: str) -> None:
     """ARC-06: a password that is a word is one, unless it could be the name of a variable."""
-    if line.startswith(("password: ", "  password: ", "spring.", "_password", "| ")):
-        pytest.skip("code or a type could stand there")
     before, after = line.format("\0").split("\0")
     assert mask(f"{before}zanzibar{after}") == f"{before}•••• (password){after}"
 
@@ -154,12 +157,13 @@ def test_a_word_is_masked_where_only_a_value_can_stand(line: str) -> None:
     "password PASSWORD dbPassword DB_PASSWORD db-password PGPASSWORD pgpassword MYSQL_PWD userPwd "
     "passphrase AWS_SECRET_ACCESS_KEY secretKeyBase SECRET_KEY_BASE clientSecret client-secret "
     "githubToken GITHUB_TOKEN authToken apiKey API_KEY api-key APIKey x-api-key private_key "
-    "DB_PASSWORD_PROD password2 smtp_pass root_pw Passwort kennwort mot_de_passe".split(),
+    "DB_PASSWORD_PROD password2 API_KEY_2 smtp_pass Passwort kennwort mot_de_passe".split(),
 )
 def test_names_of_secrets(name: str) -> None:
     """ARC-06: compound names in any case are names of secrets."""
-    assert named(name) is not None
-    assert mask(f'{name} = "{made(1)}"') != f'{name} = "{made(1)}"'
+    about = named(name)
+    assert about is not None
+    assert mask(f'{name}="{made(1)}"') == f'{name}="•••• ({about.kind})"'
 
 
 @pytest.mark.parametrize(
@@ -198,17 +202,22 @@ def test_names_of_other_things(name: str) -> None:
         *('client_secret: "clientSecret"', 'password: "user_password"', 'secret = "API_SECRET"'),
         *("password = hashlib.sha256(pw1).hexdigest()", "password = pw2", "password=password1,"),
         *('if password != "abc123":', 'password == "abc123"', "password.length >= 8"),
-        *("password VARCHAR(255) NOT NULL", "password String @db.VarChar(255)", "password:\n  x: 1"),
+        *("password VARCHAR(255) NOT NULL", "password String @db.VarChar(255)"),
+        "password:\n  x: 1",
         *('name="password" type="password" id="pw1"', '<label for="password">Password:</label>'),
         *("PASSWORD=<your password>", "API_KEY=your-api-key-here1", "token: xxxxxxxx", "token=***"),
         *('"token": "REDACTED"', "API_KEY=sk-...", "password: ********", "token: …"),
-        *("secretKeyRef: {name: db1, key: password}", "secret: arn:aws:secretsmanager:x:1:secret:a1"),
+        "secretKeyRef: {name: db1, key: password}",
+        "secret: arn:aws:secretsmanager:x:1:secret:a1",
         *("password_file=/run/secrets/db1", "password: /run/secrets/db1", "token: op://vault/x/y1"),
         *("use the --password flag", "--token option2", "--password-stdin", "--password $PW1"),
-        *("ssh -p 2222 host1", "docker run -p 8080:80 web1", "git log -p HEAD1", "mysql -u root -p db1"),
-        *("curl -u $USER:$PASS x", "curl -u USER:PASSWORD x", "docker run -u 1000:1000 a1", "chown -u a:b1"),
+        *("ssh -p 2222 host1", "docker run -p 8080:80 web1"),
+        *("git log -p HEAD1", "mysql -u root -p db1"),
+        *("curl -u $USER:$PASS x", "curl -u USER:PASSWORD x"),
+        *("docker run -u 1000:1000 a1", "chown -u a:b1"),
         *("const secret = crypto.randomBytes(32)", "SECRET = secrets.token_urlsafe(32)"),
-        *("token: 0x" + "ab12" * 10, "version token: 1.2.3", "/reset?token={token}", "?token=:token"),
+        *("token: 0x" + "ab12" * 10, "version token: 1.2.3"),
+        *("/reset?token={token}", "?token=:token"),
         "error: 1Password: failed to fill whole buffer, agent1",
         "Username for 'https://example.org': x Password for 'https://x@a1b2c3.example.org': ",
     ],
@@ -250,7 +259,7 @@ def test_a_key_gives_its_value_away() -> None:
         "env": [{"name": "DB_PASSWORD", "value": "•••• (password)"}, {"apiKey": "•••• (key)"}],
         "pin_password": "•••• (password)",
     }
-    assert masked(value, str) == value
+    assert masked(value, str, lambda secret, _: secret) == value
 
 
 @pytest.mark.parametrize(
@@ -273,9 +282,12 @@ PIECES = [
     *("password", "PGPASSWORD", "DB_PASS", "token", "api_key", '"password"', r"\"secret\"", "-p"),
     *("--password", "passphrase", "key", "value", "login", "the password is", "=", ": ", ":", " "),
     *("=>", "\n", '="', "='", ": `", " / ", "|", '"', "'", "`", ";", "&", "?", "(", ")", "{", "}"),
-    *("curl -u ", "mysql ", "export ", "name: DB_PASSWORD\n", "IDENTIFIED BY ", "\\n", "•", ".", "$"),
-    *("hunter2", "postgres", "a1b2c3d4e5f6", "user:pa55word", "12345", "•••• (password)", "(token)"),
-    *("パスワードは", "密码是", "https://a:b1c2d3@h/", "gh" + "p_" + made(8, 36), "", "f(x)", "<x>"),
+    *("curl -u ", "mysql ", "export ", "name: DB_PASSWORD\n", "IDENTIFIED BY "),
+    *("\\n", "•", ".", "$"),
+    *("hunter2", "postgres", "a1b2c3d4e5f6", "user:pa55word"),
+    *("12345", "•••• (password)", "(token)"),
+    *("パスワードは", "密码是", "https://a:b1c2d3@h/", "gh" + "p_" + made(8, 36)),
+    *("", "f(x)", "<x>"),
 ]  # fmt: skip
 
 
@@ -298,25 +310,38 @@ def test_nothing_outside_the_value_changes(form: tuple[str, str], value: str) ->
 @pytest.mark.parametrize(
     "unit",
     [
-        *("password=", "password: ", "password:=", "token=1", "PASSWORD=a1b2", 'token="\\"', "=", ":"),
-        *('secret="', "token='a", "password%5D=", "password=a.b.c.", "password=(((", "password=a.a1"),
+        *("password=", "password: ", "password:=", "token=1"),
+        *("PASSWORD=a1b2", 'token="\\"', "=", ":"),
+        *('secret="', "token='a", "password%5D="),
+        *("password=a.b.c.", "password=(((", "password=a.a1"),
         *("${A_PASSWORD:-", "password: str = ", 'name: a\nvalue: "', "user=a\npassword=bcdefg\n"),
-        *("--password ", " -p a", "curl -u a:b1 ", "mysql -pa1 ", "sudo -S ", '["--token", "a1', "-"),
-        *("password '", "PASSWORD '", "IDENTIFIED BY '", "password | a1", "assword>a", 'set("password", "'),
-        *("login: a/", "machine a login b password c ", "password\\\\\\\":", "api key: ", "a" * 63 + "token="),
+        *("--password ", " -p a", "curl -u a:b1 ", "mysql -pa1 "),
+        *("sudo -S ", '["--token", "a1', "-"),
+        *("password '", "PASSWORD '", "IDENTIFIED BY '"),
+        *("password | a1", "assword>a", 'set("password", "'),
+        *("login: a/", "machine a login b password c ", "password\\\\\\\":"),
+        *("api key: ", "a" * 63 + "token="),
         *('password="' + "${" * 400, "token: " + "a1-" * 90, 'password="' + "aA_" * 99 + '"'),
     ],
 )  # fmt: skip
 def test_hostile_assignments_take_linear_time(unit: str) -> None:
-    """ARC-06: a megabyte of beginnings is over in seconds."""
-    text = unit * (1_000_000 // len(unit))
-    began = time.process_time()
-    find_secrets(text)
-    assert time.process_time() - began < 10
+    """ARC-06: a long row of beginnings is soon over, and twice as many take about twice as long."""
+    took = []
+    for length in (100_000, 200_000):
+        text = unit * (length // len(unit))
+        began = time.process_time()
+        find_secrets(text)
+        took.append(time.process_time() - began)
+    assert took[0] < 3
+    assert took[1] < 4 * took[0] + 0.5
 
 
 # Values that were found in the transcripts and judged by eye: each is a secret, or stands for one.
-JUDGED: set[str] = set()
+JUDGED = set(
+    "1ec1c26b50d5d3c5 3fcf8972b1cd3d93 4cd3d65a07a812ee 55bdad3dee36021d a6d22e74900d6cc7 "
+    "a942b37ccfaf5a81 b06255e4bafaa586 b40ae5f1fc71413e b80965ff4cbf5f56 b85b904d81beca55 "
+    "efe83c2b67b2d9ed f0b8c34ddf247b35 fcf730b6d95236ec".split()
+)
 
 
 def _strings(value: Any) -> Iterator[str]:
@@ -333,19 +358,19 @@ def _strings(value: Any) -> Iterator[str]:
 @needs_corpus
 def test_what_is_masked_in_transcripts_is_a_secret() -> None:
     """ARC-06: at least 95 of 100 values that are masked are secrets, or placeholders for one."""
-    found: set[str] = set()
-    for path in corpus_files("**/*.jsonl"):
-        for line in path.read_bytes().decode("utf-8", "replace").splitlines():
-            if re.search("(?i)pass|secret|token|key", line):
-                try:
-                    texts = list(_strings(json.loads(line)))
-                except ValueError:
-                    texts = [line]
-                for text in texts:
-                    found.update(
-                        digest(text[secret.start : secret.end])
-                        for secret in find_secrets(text)
-                        if secret.kind in NEW
-                    )
+    texts: set[str] = set()
+    training = CORPUS.parent / "training" / "claude"
+    for path in (*corpus_files("claude/**/*.jsonl"), *training.glob("**/*.jsonl")):
+        for line in path.read_bytes().splitlines():
+            try:
+                texts.update(_strings(msgspec.json.decode(line)))
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                texts.add(line.decode("utf-8", "replace"))
+    found = {
+        digest(text[secret.start : secret.end])
+        for text in texts
+        for secret in find_secrets(text)
+        if secret.kind in NEW
+    }
     wrong = found - JUDGED
     assert len(wrong) <= 0.05 * len(found), wrong

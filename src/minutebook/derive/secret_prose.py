@@ -88,9 +88,10 @@ def _said(text: str, at: int) -> Found | None:
 def _next(text: str, at: int) -> Found | None:
     """With the password …"""
     found = _NEXT.match(text, at)
-    if found is None or not (_VERB.search(text[max(0, at - 24) : at]) or _strong(found)):
+    if found is None:
         return None
-    return _value(text, found, False)
+    sure = _VERB.search(text[max(0, at - 24) : at]) is not None
+    return _value(text, found, sure) if sure or _strong(found) else None
 
 
 def _phrase(text: str, at: int) -> Found | None:

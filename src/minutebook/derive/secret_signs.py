@@ -22,15 +22,8 @@ _OTHERS = ("alue", "ogin", "tials", "creds", "gsdaten", "%5[dD]")
 _CLOSE = r"""["'\] \\*`:?]"""
 # Names that go on: `DB_PASSWORD_PROD`, `API_KEY_2`, `password1`.
 _TAILS = (
-    "_PROD",
-    "_DEV",
-    "_TEST",
-    "_STAGING",
-    "_LIVE",
-    "_LOCAL",
-    "_DEFAULT",
-    "PASS",
-    r"[_DYNdyn]\d",
+    *("_PROD", "_DEV", "_TEST", "_STAGING", "_LIVE", "_LOCAL", "_DEFAULT"),
+    *("PASS", r"[_DYNdyn]\d"),
 )
 
 
