@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import socket
 import stat
+import subprocess
+import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -38,8 +44,12 @@ THEN = [
 
 def open_to_others(folder: Path) -> list[str]:
     """Files and folders that somebody else may read, write or enter."""
-    found = [folder, *folder.rglob("*")]
-    return [str(path) for path in found if stat.S_IMODE(path.stat().st_mode) & 0o077]
+    found = []
+    for path in (folder, *folder.rglob("*")):
+        with suppress(FileNotFoundError):  # a worker in the background may just have moved it
+            if stat.S_IMODE(path.stat().st_mode) & 0o077:
+                found.append(str(path))
+    return found
 
 
 @pytest.mark.parametrize("mask", [0o000, 0o022, 0o077], ids=oct)
@@ -80,3 +90,36 @@ def test_the_umask_of_a_process_does_not_matter(spawn: Run, examples: Path, own_
     finally:
         os.umask(before)
     assert open_to_others(own_home / "data" / "minutebook") == []
+
+
+@pytest.mark.parametrize("verb", ["serve", "watch"])
+def test_a_process_that_stays_is_private_too(examples: Path, own_home: Path, verb: str) -> None:
+    """What is written in the background, by whichever process, is its owner's alone."""
+    archive = own_home / "data" / "minutebook"
+    port = ["--port", str(free_port())] if verb == "serve" else []
+    before = os.umask(0)
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "minutebook", verb, "--root", str(examples), *port],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+    finally:
+        os.umask(before)
+    try:
+        deadline = time.monotonic() + 60
+        page = archive / "sessions" / "engagements-index.md"
+        while not page.exists() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert page.exists()
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=30)
+    assert open_to_others(archive) == []
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
