@@ -38,7 +38,9 @@ class ClaudeCode:
 
     def claims(self, path: Path) -> bool:
         """A transcript, or a folder that holds some."""
-        return path.suffix == ".jsonl" if path.is_file() else (path / "projects").is_dir()
+        from minutebook.sources.claude_code.claims import claims  # only for what a person named
+
+        return claims(path)
 
     def beside(self, path: Path) -> str:
         return locate.beside(path)
