@@ -26,10 +26,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.generated import generate
-from minutebook.record.layout import Layout
 from minutebook.index.embedders import StaticEmbedder
 from minutebook.index.engine import Engine
 from minutebook.index.query import Filters, Query, parse_query
+from minutebook.record.layout import Layout
 
 COMMON = (
     "test commit branch file change code session error function add update fix run check push "

@@ -113,6 +113,11 @@ MAY_NAME = {
     "minutebook.examples.script": "writes transcripts the way that agent writes them",
     "minutebook.examples.scenes": "likewise",
     "minutebook.record.recover": "the only source the first release had",
+    "minutebook.model.engagement": "likewise: its records do not name one",
+    "minutebook.model.session": "a worktree's folder is called so",
+    "minutebook.sources.base": "its docstrings have examples",
+    "minutebook.cli.mcp": "prints how that agent is told of the server",
+    "minutebook.examples": "the example sessions are of that agent",
 }
 
 

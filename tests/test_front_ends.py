@@ -78,9 +78,9 @@ class Place:
         before = os.umask(0o022)
         try:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-                places = ("--archive", str(self.root))
+                places = ["--archive", str(self.root)]
                 if args[0] != "export-claude":
-                    places += ("--root", str(self.config))
+                    places += ["--root", str(self.config)]
                 try:
                     main([*args, *places])
                 except SystemExit as end:
@@ -104,9 +104,7 @@ def _text(stream: io.TextIOWrapper) -> str:
 
 
 @pytest.fixture(scope="module")
-def made(
-    examples: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Place, Any]]:
+def made(examples: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Place, Any]]:
     folder = tmp_path_factory.mktemp("front-ends")
     config = folder / "config"
     shutil.copytree(examples, config)
@@ -251,7 +249,9 @@ COVERED: dict[str, Callable[[Place], set[tuple[str, str]]]] = {
 @pytest.mark.parametrize("front", COVERED)
 def test_one_coverage(place: Place, front: str) -> None:
     """ARC-05: what `tag` and `correct` said is what everybody sees, at once."""
-    expected = {(r.session_id, e.id) for r in place.archive.records().values() for e in r.engagements}
+    expected = {
+        (r.session_id, e.id) for r in place.archive.records().values() for e in r.engagements
+    }
     assert (REED, "by-hand") in expected
     assert COVERED[front](place) == expected
 
@@ -351,5 +351,3 @@ def test_secrets_are_shown_to_the_person_who_asks(place: Place, made: tuple[Plac
     place.cli("export-claude", PLANTED, "--out", str(out))
     assert "answer" in secrets.found_in(out.read_text("utf-8"))
     assert "not masked" in place.cli("export-claude", "--help")
-
-

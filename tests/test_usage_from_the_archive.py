@@ -6,6 +6,7 @@ import importlib.util
 import json
 import shutil
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +90,7 @@ def timed(archive: Archive, reference: Any) -> dict[str, int]:
             continue
         sessions += 1
         wall += found[-1][0] - found[0][0]
-        for (a, _), (b, what) in zip(found, found[1:], strict=False):
+        for (a, _), (b, what) in pairwise(found):
             if what in reference.MADE:
                 agent += min(b - a, reference.AGENT_CAP)
                 spans.append((a, min(b, a + reference.AGENT_CAP)))

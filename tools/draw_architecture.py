@@ -85,8 +85,7 @@ def said(path: Path) -> str:
 def drawn() -> str:
     found = arrows()
     lines = ["## Rooms, and who may enter", "", "Imports only point down.", "", "```"]
-    for rooms in floors(found):
-        lines.append("   ".join(rooms))
+    lines += ["   ".join(rooms) for rooms in floors(found)]
     lines += ["```", "", "| room | what it is | imports |", "|---|---|---|"]
     every = modules()
     for rooms in floors(found):

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from minutebook.record.engagements import read_records
-from minutebook.record.layout import Layout
 from minutebook.errors import BadArgument, Conflict, NotFound
+from minutebook.archive import Archive
+from minutebook.record.layout import Layout
 from minutebook.verbs.install_claude import ClaudeHome
 from minutebook.verbs.install_service import launchd_unit, remove_unit, systemd_unit, write_unit
 from tests.conftest import as_line, user
@@ -299,8 +299,8 @@ def test_the_hook_takes_the_minutes_behind_claudes_back(tmp_path: Path) -> None:
     fire(script, event, archive)
     assert not layout.hook_log.exists(), "it did not wait for the work"
     assert "engagements" in awaited(layout)
-    assert transcript.stem in read_records(layout)
-    assert list(layout.documents()), "the session is over: its last round is inscribed too"
+    assert transcript.stem in Archive(archive, (transcript,)).minutes.stored()
+    assert layout.present(), "the session is over: its last round is inscribed too"
 
 
 def test_the_hook_does_not_fire_inside_itself(tmp_path: Path) -> None:

@@ -16,13 +16,12 @@ from typing import Any
 
 import pytest
 
-from minutebook.record.engagements import read_records
-from minutebook.record.layout import Layout
+from minutebook.archive import Archive
+from minutebook.archive.finding import search
 from minutebook.errors import BadArgument
 from minutebook.extract.offline import OfflineExtractor
 from minutebook.index.query import parse_query
-from minutebook.sources.library import Library
-from minutebook.verbs.search import search
+from minutebook.record.layout import Layout
 from minutebook.verbs.watch import Taken, Watcher, note_spending, spent_today
 from tests.conftest import Record, as_line, assistant, user
 
@@ -46,6 +45,10 @@ class Garden:
         self.layout = Layout(folder / "archive")
         self.log = folder / "watch.log"
         self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def archive(self) -> Archive:
+        return Archive(self.layout.root, (self.root,), lenient=True)
 
     def path(self, session: int) -> Path:
         return self.projects / f"{ID.format(session)}.jsonl"
@@ -76,7 +79,7 @@ class Garden:
         return [json.loads(line)["taken"] for line in lines if line.startswith("{")]
 
     def rounds(self, session: int) -> int:
-        record = read_records(self.layout).get(ID.format(session))
+        record = self.archive.minutes.stored().get(ID.format(session))
         return record.rounds if record is not None else 0
 
     def until(self, true: Callable[[], object], seconds: float = 25.0) -> None:
@@ -140,7 +143,7 @@ def test_what_is_new_can_be_searched(garden: Garden) -> None:
 
     def found() -> bool:
         query = parse_query("quincunx")
-        answer = search(garden.layout, Library([garden.root]), query, mode="lexical", fresh=False)
+        answer = search(garden.archive, query, mode="lexical", fresh=False)
         return bool(answer.hits)
 
     garden.until(found)
@@ -238,8 +241,7 @@ class Counting(OfflineExtractor):
 
 def watcher(garden: Garden, asked: list[float | None], cap: float | None, quiet: float) -> Watcher:
     return Watcher(
-        garden.layout,
-        (garden.root,),
+        garden.archive,
         OfflineExtractor,
         lambda left: Counting(asked, left),
         cap,
@@ -309,7 +311,8 @@ def test_yesterdays_spending_is_not_todays(garden: Garden) -> None:
 
 def test_there_must_be_something_to_watch(tmp_path: Path) -> None:
     """Bad input gets a sentence."""
-    empty = Watcher(Layout(tmp_path / "a"), (tmp_path / "nowhere",), OfflineExtractor)
+    archive = Archive(tmp_path / "a", (tmp_path / "nowhere",), lenient=True)
+    empty = Watcher(archive, OfflineExtractor)
     with pytest.raises(BadArgument):
         list(empty.run(threading.Event()))
 

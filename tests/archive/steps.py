@@ -62,7 +62,11 @@ def register(layout: Layout, *entries: tuple[str, str | None, str | None]) -> No
 
 
 def inscribe(
-    layout: Layout, transcripts: Sequence[Transcript], *, ended: bool = False, jobs: int | None = None
+    layout: Layout,
+    transcripts: Sequence[Transcript],
+    *,
+    ended: bool = False,
+    jobs: int | None = None,
 ) -> inscribe_verb.InscribeReport:
     archive = archive_at(layout, *{transcript.path for transcript in transcripts})
     return inscribe_verb.inscribe(archive, transcripts, ended=ended, jobs=jobs)
@@ -92,5 +96,3 @@ def _id(layout: Layout, document: Path) -> str:
     """The session a document is of, whatever it says itself."""
     known = archive_at(layout).ledger().sessions
     return next(id for id in known if file_name(id) == document.stem)
-
-

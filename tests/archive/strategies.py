@@ -70,7 +70,9 @@ documents = st.builds(Document, st.just("application/pdf"), binary | texts, mayb
 unknowns = st.builds(Unknown, texts, jsons)
 parts = st.builds(Text, texts) | images | documents | unknowns
 places = st.integers(-5, 10**6)
-lines = st.lists(st.one_of(texts, st.sampled_from(["+a", "-b", " c", "@@ -1,1 +1,1 @@"])), max_size=3)
+lines = st.lists(
+    st.one_of(texts, st.sampled_from(["+a", "-b", " c", "@@ -1,1 +1,1 @@"])), max_size=3
+)
 hunks = st.builds(Hunk, places, places, places, places, lines.map(tuple))
 results = st.builds(
     ToolResult,

@@ -14,13 +14,23 @@ from pathlib import Path
 
 import pytest
 
-from minutebook.record.layout import Layout, SessionFolder
 from minutebook.errors import Conflict
 from minutebook.model import StrayResult, Text
+from minutebook.record.layout import Layout, SessionFolder
 from minutebook.sources.base import Reading, Transcript
 from minutebook.sources.library import Library, open_transcript
-from tests.archive.steps import check, documents, export_claude, inscribe, read_inscription, rebuild, register, status, tag
 from tests.archive.conftest import Write, age, dump, snapshot, times
+from tests.archive.steps import (
+    check,
+    documents,
+    export_claude,
+    inscribe,
+    read_inscription,
+    rebuild,
+    register,
+    status,
+    tag,
+)
 from tests.archive.test_operations import SID, put, turn
 from tests.conftest import Record, as_line, assistant, tool_result, tool_use, user
 

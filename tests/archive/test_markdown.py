@@ -10,13 +10,13 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from minutebook.model import Image, Message, Round, Text, Thinking, ToolCall, ToolResult
 from minutebook.record.header import Header, read_header, summary_line, write_header
 from minutebook.record.markdown import read_rounds, split_messages, write_round
 from minutebook.record.media import MediaStore, with_pictures, without_pictures
 from minutebook.record.notation import decode, encode, parse_carrier
 from minutebook.record.patches import Malformed
 from minutebook.record.rounds import read_round, read_words, round_file
-from minutebook.model import Image, Message, Round, Text, Thinking, ToolCall, ToolResult
 from tests.archive.strategies import PITFALLS, rounds, texts
 
 
@@ -227,6 +227,7 @@ def test_the_header_has_what_was_asked_for() -> None:
         assert line in text.split("\n")
 
 
+@settings(deadline=None)
 @given(texts, texts, texts)
 def test_any_header_parses_back_equal(title: str, cwd: str, summary: str) -> None:
     """INS-15: untrusted titles and paths in YAML."""
@@ -236,6 +237,7 @@ def test_any_header_parses_back_equal(title: str, cwd: str, summary: str) -> Non
     assert write_header(given)[start:] == ""
 
 
+@settings(deadline=None)
 @given(texts, texts, texts)
 def test_the_frontmatter_is_real_yaml(title: str, cwd: str, extra: str) -> None:
     """INS-07: any YAML reader gets what we wrote, and what a person wrote is read as YAML."""

@@ -16,14 +16,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from minutebook.errors import BadArgument, Locked, NotFound
+from minutebook.examples import example_scripts
 from minutebook.record.database import integrity, open_database
 from minutebook.record.layout import Layout, SessionFolder
 from minutebook.record.store import writing
-from minutebook.errors import BadArgument, Locked, NotFound
-from minutebook.examples import example_scripts
 from minutebook.sources.library import Library
-from tests.archive.steps import check, documents, inscribe, read_inscription, rebuild, register, status, tag
 from tests.archive.conftest import Write, age, dump, snapshot, times
+from tests.archive.steps import (
+    check,
+    documents,
+    inscribe,
+    read_inscription,
+    rebuild,
+    register,
+    status,
+    tag,
+)
 from tests.conftest import (
     CORPUS,
     PROJECT,

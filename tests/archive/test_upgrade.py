@@ -188,7 +188,7 @@ def test_killed_at_any_point_it_goes_on(first_release: Path, tmp_path_factory: A
         "    return real(self, target)\n"
         "pathlib.Path.rename = rename\n" + _RUN
     )
-    for steps in range(0, 12):
+    for steps in range(12):
         place = tmp_path_factory.mktemp("killed") / "copy"
         shutil.copytree(first_release, place, symlinks=True)
         done = subprocess.run(
@@ -202,9 +202,7 @@ def test_killed_at_any_point_it_goes_on(first_release: Path, tmp_path_factory: A
         shutil.rmtree(place)
 
 
-def test_free_space_is_tested_first(
-    first_release: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_free_space_is_tested_first(first_release: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """ARC-08: nothing is begun that could not be finished."""
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(10, 10, 10))

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from minutebook.record.layout import Layout
 from minutebook.errors import BadArgument, Conflict
+from minutebook.record.layout import Layout
 from minutebook.sources.claude_code.fidelity import FIELDS, MATTERS, Facts
 from minutebook.sources.claude_code.locate import encoded_folder
 from minutebook.sources.library import Library
 from minutebook.verbs import check as check_module
 from minutebook.verbs import export as export_module
-from tests.archive.steps import check, documents, export_claude, inscribe, read_inscription
 from tests.archive.conftest import Write, snapshot, times
+from tests.archive.steps import check, documents, export_claude, inscribe, read_inscription
 from tests.archive.test_operations import SID, put, turn
 from tests.conftest import PROJECT, assistant, corpus_sessions, needs_corpus, short, user
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from minutebook.record.roster import load_roster
 from minutebook.derive.calls import describe, path_of
 from minutebook.derive.genealogy import shared_history
 from minutebook.derive.identity import Identity, identify
@@ -28,6 +27,8 @@ from minutebook.model import (
     ToolCall,
     ToolResult,
 )
+from minutebook.record.layout import Layout
+from minutebook.record.roster import load_roster
 from tests.conftest import ReadRecords, assistant, tool_result, tool_use, user
 
 
@@ -191,7 +192,8 @@ def test_the_last_rename_wins_and_prose_is_none(read_records: ReadRecords) -> No
 
 
 def test_signatures_count_only_where_the_session_wrote_them(read_records: ReadRecords) -> None:
-    """ID-05: assistant text and Write/Edit/Bash inputs; not prompts, not what was read."""
+    """ID-05: assistant text and Write/Edit/Bash inputs; not prompts, not what was read. The first
+    of its own counts; one with another session's id is not its own."""
     for depth in ("skim", "full"):
         session, _ = read_records(
             user("as [claude:opus::Impostor] said"),
@@ -203,7 +205,7 @@ def test_signatures_count_only_where_the_session_wrote_them(read_records: ReadRe
             ),
             depth=depth,
         )
-        assert session.info.names.signatures == ("Wren", "Reed")
+        assert session.info.names.signatures == ("Wren",)
 
 
 def test_an_ai_title_names_nobody(read_records: ReadRecords) -> None:
@@ -222,11 +224,11 @@ def test_an_ambiguous_prefix_gives_no_name() -> None:
 
 def test_the_roster_file_may_be_missing_or_broken(tmp_path: Path) -> None:
     """ID-06: no file is fine, a broken line is passed over."""
-    assert load_roster(tmp_path).find("01234567") is None
+    assert load_roster(Layout(tmp_path)).find("01234567") is None
     (tmp_path / "agent-roster.jsonl").write_text(
         '{"session":"01234567","name":"Ada","role":"architect"}\n{"half\n[]\n{"session":5}\n'
     )
-    entry = load_roster(tmp_path).find("0123456789ab")
+    entry = load_roster(Layout(tmp_path)).find("0123456789ab")
     assert entry is not None
     assert (entry.name, entry.role) == ("Ada", "architect")
 
@@ -248,7 +250,12 @@ def test_shared_messages_link_sessions() -> None:
     [
         (ToolCall("1", "Bash", {"command": "pytest -q\nls"}), "pytest -q"),
         (
-            ToolCall("1", "Edit", {"file_path": "a.py", "old_string": "x", "new_string": "y\nz"}),
+            ToolCall(
+                "1",
+                "Edit",
+                {"file_path": "a.py", "old_string": "x", "new_string": "y\nz"},
+                kind="edit",
+            ),
             "a.py (+2 -1)",
         ),
         (ToolCall("1", "Read", {"path": "b.py"}), "b.py"),

@@ -16,14 +16,14 @@ from typing import Any
 
 import pytest
 
-from minutebook.record.database import open_database, rows_of
-from minutebook.record.engagements import append_record
-from minutebook.record.layout import Layout, SessionFolder
 from minutebook.derive.skeleton import LIMIT
 from minutebook.extract.anthropic import AnthropicExtractor
 from minutebook.extract.offline import OfflineExtractor
 from minutebook.extract.pricing import Budget
 from minutebook.extract.secret import Secret
+from minutebook.record.database import open_database, rows_of
+from minutebook.record.engagements import append_record
+from minutebook.record.layout import Layout, SessionFolder
 from minutebook.verbs.correct import correct
 from minutebook.verbs.ingest import Forecast, Ingestion, IngestReport, ingest
 from minutebook.verbs.rebuild import rebuild
@@ -31,7 +31,7 @@ from minutebook.verbs.survey import survey
 from minutebook.verbs.tag import tag
 from tests.archive.conftest import age
 from tests.conftest import CORPUS
-from tests.extract.conftest import HIDDEN, WriteSession, archive_at, found, material, read_records
+from tests.extract.conftest import HIDDEN, WriteSession, archive_at, material, read_records
 from tests.extract.stub import Stub, good_reply, serve
 
 SHARED_STUB = CORPUS.parent / "tools" / "anthropic_stub.py"

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from minutebook.record.layout import Layout
 from minutebook.derive.skeleton import LIMIT
 from minutebook.extract import prompt
 from minutebook.extract.anthropic import AnthropicExtractor
 from minutebook.extract.secret import Secret
 from minutebook.model.engagement import METHODS, PHASES
-from minutebook.sources.library import Library
+from minutebook.record.layout import Layout
 from minutebook.verbs.ingest import ingest
 from tests.conftest import CORPUS, corpus_files, needs_corpus
 from tests.extract.conftest import WriteSession, archive_at, material, read_records

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from minutebook.extract.choose import choose_extractor
 from minutebook.errors import BadArgument
+from minutebook.extract.choose import choose_extractor
 from minutebook.extract.secret import Secret, find_secret
 
 NAME = "ANTHROPIC_API_KEY"

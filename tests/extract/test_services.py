@@ -11,19 +11,19 @@ from typing import Any
 
 import pytest
 
-from minutebook.record.layout import Layout
-from minutebook.extract.choose import choose_extractor
 from minutebook.errors import BadArgument
 from minutebook.extract import batches
 from minutebook.extract.anthropic import AnthropicExtractor
+from minutebook.extract.choose import choose_extractor
 from minutebook.extract.claude_cli import ClaudeCliExtractor
 from minutebook.extract.extractor import Failed, Refused
 from minutebook.extract.openai import OpenAIExtractor
 from minutebook.extract.pricing import Budget, price_of
 from minutebook.extract.secret import Secret
 from minutebook.model import Usage
+from minutebook.record.layout import Layout
 from minutebook.verbs.ingest import ingest
-from tests.extract.conftest import WriteSession, archive_at, found, material, read_records
+from tests.extract.conftest import WriteSession, archive_at, material, read_records
 from tests.extract.stub import Stub, good_reply, serve
 from tests.extract.test_ingest import SharedStub, shared_stub
 

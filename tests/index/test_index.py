@@ -16,7 +16,6 @@ import pytest
 
 from minutebook.archive.finding import search
 from minutebook.archive.refreshing import refresh
-from minutebook.record.layout import Layout
 from minutebook.errors import BadArgument, Locked
 from minutebook.index import database as db
 from minutebook.index.embedders import EndpointEmbedder, StaticEmbedder
@@ -26,6 +25,7 @@ from minutebook.index.lexical import Lexical
 from minutebook.index.query import Filters, parse_query
 from minutebook.index.snippet import snippet
 from minutebook.index.update import Update
+from minutebook.record.layout import Layout
 from minutebook.verbs.ingest import ingest
 from minutebook.verbs.inscribe import inscribe
 from tests.extract.conftest import WriteSession, archive_at

@@ -279,6 +279,7 @@ def comparable(path: str, body: str) -> Any:
         told.pop("fresh_at", None)
         for hit in told.get("hits", ()):
             hit.pop("resumable")
+            hit.pop("resume")
         return told
     return re.sub(r'<button type="button" data-copy="resume".*?</button>', "", body)
 

@@ -356,7 +356,7 @@ class Archive:
                 (entry.agent_id, entry.rounds, entry.waiting, entry.size, entry.mtime)
                 if entry
                 else None,
-                (str(transcript.path), transcript.size, transcript.mtime) if transcript else None,
+                (transcript.location, transcript.size, transcript.mtime) if transcript else None,
             )
             known = self._open.get(session_id)
             if known is not None and known[0] == version:
@@ -471,7 +471,7 @@ def has_grown(entry: Entry, transcript: Transcript) -> bool:
     """Whether a transcript may have something its session in the archive has not."""
     if entry.waiting:
         return True
-    if entry.source != str(transcript.path):
+    if entry.source != transcript.location:
         return False  # another copy: the archived one counts
     return (entry.size, entry.mtime) != (transcript.size, transcript.mtime)
 
@@ -488,4 +488,4 @@ def _current(transcript: Transcript | None) -> Transcript | None:
 
 
 def _key(transcript: Transcript) -> tuple[str, int, float]:
-    return str(transcript.path), transcript.size, transcript.mtime
+    return transcript.location, transcript.size, transcript.mtime

@@ -143,7 +143,7 @@ class Enriched:
         info = self._reading.info()
         info = msgspec.structs.replace(info, rounds=known.written.rounds)
         return msgspec.structs.replace(
-            known, info=info, source=str(self._transcript.path), loose=self._loose
+            known, info=info, source=self._transcript.location, loose=self._loose
         )
 
     def subagents(self) -> dict[str, Subagent]:

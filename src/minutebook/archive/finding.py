@@ -139,7 +139,10 @@ def _told(archive: Archive, hit: Hit, entry: Entry, query: Query, side: Side) ->
     found = archive.ledger().sessions.get(hit.session_id)
     document = archive.layout.document(found.agent_id, hit.session_id) if found else None
     told = msgspec.structs.replace(
-        _resumed(archive, hit), snippet=Snippet(""), side=where, document=str(document) if document else None
+        _resumed(archive, hit),
+        snippet=Snippet(""),
+        side=where,
+        document=str(document) if document else None,
     )
     return msgspec.structs.replace(hidden(told, archive.hide), snippet=shown)
 

@@ -49,7 +49,7 @@ class Growth:
     def _resumed(self, entry: Entry | None) -> Reading | None:
         """A reading that goes on where the last one ended."""
         transcript = self._transcript
-        if entry is None or self._folder is None or entry.source != str(transcript.path):
+        if entry is None or self._folder is None or entry.source != transcript.location:
             return None
         blob = checkpoint_of(self._folder, entry.rounds)
         if blob is None or fingerprint(transcript.path, entry.size) != entry.head:

@@ -159,7 +159,7 @@ def _sources(archive: Archive, records: dict[str, SessionRecord]) -> Iterator[_S
             state = (f"archive:{hashlib.sha256(told).hexdigest()[:16]}", entry.rounds, 0.0)
             yield _Source(session_id=id, state=state, size=max(entry.size, 0))
         elif transcript is not None:
-            state = (str(transcript.path), transcript.size, transcript.mtime)
+            state = (transcript.location, transcript.size, transcript.mtime)
             yield _Source(session_id=id, state=state, size=transcript.size)
 
 

@@ -48,7 +48,7 @@ class RunView:
         if self.ledger.is_unusable(transcript):
             return True
         entry = self.entry(transcript.session_id)
-        if entry is None or entry.source != str(transcript.path):
+        if entry is None or entry.source != transcript.location:
             return False
         if (entry.size, entry.mtime) != (transcript.size, transcript.mtime):
             return False
@@ -124,7 +124,7 @@ class WritingRun(RunView):
     def note(self, transcript: Transcript, done: Done) -> None:
         """What a worker did."""
         self._changed = True
-        self.ledger.unusable.pop(str(transcript.path), None)
+        self.ledger.unusable.pop(transcript.location, None)
         if done.published is not None:
             published = done.published
             self.remarks += published.remarks
@@ -135,7 +135,7 @@ class WritingRun(RunView):
             entry.head, entry.beside = done.head, done.beside
             self.ledger.sessions[transcript.session_id] = entry
         elif done.foreign is not None:
-            self.ledger.unusable[str(transcript.path)] = (transcript.size, transcript.mtime)
+            self.ledger.unusable[transcript.location] = (transcript.size, transcript.mtime)
 
     def _index(self) -> None:
         """The cross-session database, the index files and the ledger, in that order.
@@ -190,6 +190,6 @@ def make_sessions_database(archive: Archive, entries: Iterable[Entry]) -> int:
 
 def _is_another(entry: Entry, transcript: Transcript) -> bool:
     """Whether a file at another place than the archived one is not that file, moved."""
-    if entry.source == str(transcript.path) or not entry.head:
+    if entry.source == transcript.location or not entry.head:
         return False
     return fingerprint(transcript.path, entry.size) != entry.head

@@ -183,7 +183,7 @@ class OpenSession:
             return
         if entry is not None and not entry.waiting:
             same = (entry.size, entry.mtime) == (transcript.size, transcript.mtime)
-            if same or entry.source != str(transcript.path):
+            if same or entry.source != transcript.location:
                 return
         try:
             growth = Growth(transcript, self._folder, entry, self._facts(), self._media)

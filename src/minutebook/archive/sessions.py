@@ -103,7 +103,7 @@ def of_transcript(
         ghost=settings.is_ghost(info) and not labelled,
         archived=entry is not None,
         present=True,
-        path=str(transcript.path),
+        path=transcript.location,
         size=transcript.size,
         mtime=transcript.mtime,
     )

@@ -18,8 +18,8 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.enrich import Enriched
-from minutebook.archive.upkeep import cover_sessions
 from minutebook.archive.formats import FORMAT, archive_format
+from minutebook.archive.upkeep import cover_sessions
 from minutebook.derive.identity import identify
 from minutebook.errors import Conflict
 from minutebook.model import Subagent

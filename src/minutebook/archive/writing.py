@@ -192,7 +192,7 @@ class SessionWriting:
         facts = publication.facts(
             SessionFacts(
                 info=self.info,
-                source=str(self.transcript.path),
+                source=self.transcript.location,
                 loose=self._growth.loose,
                 engagements=old.engagements if old is not None else self._kept("engagements", []),
                 extra=old.extra if old is not None else self._kept("extra", {}),

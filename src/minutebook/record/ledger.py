@@ -58,7 +58,7 @@ class Entry(msgspec.Struct, omit_defaults=True):
 
 class _Source(Protocol):
     @property
-    def path(self) -> Path: ...
+    def location(self) -> str: ...
     @property
     def size(self) -> int: ...
     @property
@@ -74,7 +74,7 @@ class Ledger(msgspec.Struct):
     """Files of the archive that could not be read → why; found anew at each load."""
 
     def is_unusable(self, source: _Source) -> bool:
-        return self.unusable.get(str(source.path)) == (source.size, source.mtime)
+        return self.unusable.get(source.location) == (source.size, source.mtime)
 
 
 def load_ledger(layout: Layout) -> Ledger:

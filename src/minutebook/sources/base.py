@@ -34,6 +34,11 @@ class Transcript(msgspec.Struct, frozen=True):
     root: Path | None = None
     """The configuration folder it was found in; None for a file named by a person."""
 
+    @property
+    def location(self) -> str:
+        """Its path as text that can be written down: a file name need not be UTF-8."""
+        return str(self.path).encode("utf-8", "backslashreplace").decode()
+
 
 class Trouble(msgspec.Struct, frozen=True):
     """A file or folder that could not be used, and why."""

@@ -50,9 +50,7 @@ def fan_out(
         yield item, work(item)
 
 
-def _forked(
-    work: Callable[[S], T], items: Sequence[S], jobs: int
-) -> Iterator[tuple[int, T]]:
+def _forked(work: Callable[[S], T], items: Sequence[S], jobs: int) -> Iterator[tuple[int, T]]:
     import selectors  # only where there is enough work for a second process
 
     children: list[int] = []

@@ -39,7 +39,7 @@ class Selected(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def place(self) -> str:
-        return str(self.transcript.path) if self.transcript is not None else ""
+        return self.transcript.location if self.transcript is not None else ""
 
 
 def select(
@@ -113,7 +113,7 @@ def _selected(
 def _origin(transcript: Transcript | None, entry: Entry | None) -> Origin | None:
     """The source as it is, or as it was when the archive last saw it."""
     if transcript is not None:
-        return Origin(str(transcript.path), transcript.size, transcript.mtime)
+        return Origin(transcript.location, transcript.size, transcript.mtime)
     if entry is not None and entry.source is not None:
         return Origin(entry.source, entry.size, entry.mtime)
     return None
