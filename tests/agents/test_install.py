@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from minutebook.errors import BadArgument, Conflict, NotFound
 from minutebook.archive import Archive
+from minutebook.errors import BadArgument, Conflict, NotFound
 from minutebook.record.layout import Layout
 from minutebook.verbs.install_claude import ClaudeHome
 from minutebook.verbs.install_service import launchd_unit, remove_unit, systemd_unit, write_unit

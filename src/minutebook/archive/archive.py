@@ -95,6 +95,7 @@ class Archive:
         self._lenient = lenient
         self._lock = threading.RLock()
         self._library: tuple[float, Library] | None = None
+        self._looks = 0  # how often the transcripts were found anew
         self._ledger: tuple[object, Ledger] | None = None
         self._roster: tuple[object, Roster] | None = None
         self._overviews: dict[tuple[str, int, float], Overview] = {}
@@ -154,6 +155,7 @@ class Archive:
                 library = Library(self.places, lenient=self._lenient)
                 _ = library.transcripts  # found now, not while somebody waits for more
                 self._library = known = (now, library)
+                self._looks += 1
             return known[1]
 
     def look_again(self) -> None:
@@ -203,7 +205,8 @@ class Archive:
 
     def _transcripts(self) -> dict[str, Transcript]:
         with self._lock:
-            version = (id(self.library), id(self.ledger()))
+            _ = self.library
+            version = (self._looks, version_of(self.layout.ledger))
             if self._by_session is None or self._by_session[0] != version:
                 chosen = self.chosen_transcripts(self.library.transcripts)
                 self._by_session = (version, chosen)
@@ -242,7 +245,8 @@ class Archive:
 
     def _everything(self) -> tuple[dict[str, SessionSummary], list[Trouble]]:
         with self._lock:
-            version = (id(self.library), self.minutes.version, tuple(self._named))
+            _ = self.library
+            version = (self._looks, self.minutes.version, tuple(self._named))
             if self._all is None or self._all[0] != version:
                 sessions, unusable = self._summaries()
                 self._all = (version, sessions, unusable)

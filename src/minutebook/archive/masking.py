@@ -105,6 +105,7 @@ def hidden_round(round: Round, by: Hide) -> Round:
 def hidden_subagent(agent: Subagent, by: Hide) -> Subagent:
     return msgspec.structs.replace(
         agent,
+        kind=hidden_text(agent.kind, by),
         description=hidden_text(agent.description, by),
         rounds=tuple(hidden_round(round, by) for round in agent.rounds),
     )

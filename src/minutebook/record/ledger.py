@@ -65,6 +65,10 @@ class _Source(Protocol):
     def mtime(self) -> float: ...
 
 
+class _Version(msgspec.Struct):
+    version: int
+
+
 class Ledger(msgspec.Struct):
     version: int = VERSION
     sessions: dict[str, Entry] = msgspec.field(default_factory=dict)
@@ -81,11 +85,12 @@ def load_ledger(layout: Layout) -> Ledger:
     """Entries by session id, of all sessions there are; those it misses are read."""
     ledger, damaged = Ledger(), dict[str, str]()
     try:
-        ledger = msgspec.json.decode(layout.ledger.read_bytes(), type=Ledger)
-        if ledger.version > VERSION:
+        content = layout.ledger.read_bytes()
+        version = msgspec.json.decode(content, type=_Version).version
+        if version == VERSION:
+            ledger = msgspec.json.decode(content, type=Ledger)
+        elif version > VERSION:
             damaged[str(layout.ledger)] = "a newer minutebook wrote it; it is made again"
-        if ledger.version != VERSION:
-            ledger = Ledger()
     except FileNotFoundError:
         pass  # not there yet
     except (OSError, msgspec.DecodeError, RecursionError) as error:
