@@ -157,7 +157,8 @@ def test_a_generated_corpus_counts_as_the_reference_does(reference: Any, tmp_pat
     generate(tmp_path / "made", seed=7)
     root = tmp_path / "made" / "projects"
     for path in root.rglob("*.jsonl"):
-        path.write_bytes(b"".join(filter(is_plain, path.read_bytes().splitlines(keepends=True))))
+        lines = path.read_bytes().splitlines(keepends=True)
+        path.write_bytes(b"".join(line for line in lines if is_plain(line)))
     archive = archived_alone(root, tmp_path / "gone")
     assert counted(archive) == expected(reference, root)
     assert timed(archive, reference) == times(reference, root, tmp_path)

@@ -148,7 +148,7 @@ def test_one_damaged_file_costs_only_itself(
 
 def first_agent(root: Path) -> str:
     folder = root / "sessions" / "claude" / SESSION / "subagents"
-    return sorted(entry.stem for entry in folder.glob("*.md"))[0]
+    return min(entry.stem for entry in folder.glob("*.md"))
 
 
 def is_only_shorter(path: Path, before: bytes) -> bool:

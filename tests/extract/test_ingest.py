@@ -241,10 +241,8 @@ def test_records_are_written_while_others_are_read(
     """VIEW-02: whoever looks sees the index grow during the first ingest."""
     for number in range(5):
         write_session(f"session-{number}", 4)
-    counts: list[int] = []
     with Ingestion(archive_at(layout, config), OfflineExtractor()) as running:
-        for _ in running.read():
-            counts.append(len(read_records(layout)))
+        counts = [len(read_records(layout)) for _ in running.read()]
         running.finish()
     assert counts == sorted(counts)
     assert 0 < counts[-1] < 5 or counts[1] > 0
