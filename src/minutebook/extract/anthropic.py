@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 from minutebook.extract import prompt
@@ -47,20 +48,22 @@ class AnthropicExtractor:
         self._base_url = base_url
         self._retries = retries
         self._client: Anthropic | None = None
+        self._opening = threading.Lock()
 
     @property
     def client(self) -> Anthropic:
-        if self._client is None:
-            # The SDK takes longer to import than everything else together.
-            from anthropic import Anthropic
+        with self._opening:  # several sessions are asked about at once, over one connection pool
+            if self._client is None:
+                # The SDK takes longer to import than everything else together.
+                from anthropic import Anthropic
 
-            self._client = Anthropic(
-                api_key=self._key.reveal(),
-                base_url=self._base_url,
-                max_retries=self._retries,
-                timeout=_TIMEOUT,
-            )
-        return self._client
+                self._client = Anthropic(
+                    api_key=self._key.reveal(),
+                    base_url=self._base_url,
+                    max_retries=self._retries,
+                    timeout=_TIMEOUT,
+                )
+            return self._client
 
     def close(self) -> None:
         if self._client is not None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 
+from minutebook.derive.tokens import tokens
 from minutebook.extract.extractor import OverBudget
 from minutebook.model import Usage
 
-BYTES_PER_TOKEN = 3.0
-"""Rather low, so that estimates are rather high: there is no offline tokenizer for Claude."""
+_MARGIN = 7 / 6  # an estimate of a cost is rather too high than too low
 TYPICAL_OUTPUT = 1_200
 """Tokens of an answer for an average session."""
 
@@ -53,7 +53,7 @@ def price_of(model: str) -> Price | None:
 
 
 def tokens_of(text: str) -> int:
-    return round(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN)
+    return round(tokens(text) * _MARGIN)
 
 
 class Budget:
