@@ -185,7 +185,12 @@ class Archive:
     @property
     def roster(self) -> Roster:
         with self._lock:
-            version = (version_of(self.layout.roster), version_of(self.layout.ledger))
+            _ = self.library
+            version = (
+                self._looks,
+                version_of(self.layout.roster),
+                version_of(self.layout.ledger),
+            )
             if self._roster is None or self._roster[0] != version:
                 roster = load_roster(self.layout)
                 ids = {t.session_id for t in self.library.transcripts} | set(self._entries())

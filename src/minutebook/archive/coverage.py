@@ -78,8 +78,6 @@ def _overlaid(ranges: Ranges, tag: Tag, rounds: int) -> Ranges:
             kept.append((first, min(end, tag.first - 1), id))
         if end > last:
             kept.append((max(first, last + 1), end, id))
-        if tag.first <= first and end <= last:
-            continue
     if tag.engagement_id is not None and tag.first <= last:
         kept.append((tag.first, last, tag.engagement_id))
     return sorted(set(kept))

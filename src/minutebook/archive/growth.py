@@ -16,7 +16,7 @@ from minutebook.record.layout import SessionFolder
 from minutebook.record.ledger import Entry, fingerprint
 from minutebook.record.media import MediaStore, without_pictures
 from minutebook.record.merge import Merge
-from minutebook.record.recover import StoredRounds
+from minutebook.record.recover import StoredRounds, is_missing
 from minutebook.sources.base import Reading, Transcript
 from minutebook.sources.library import open_transcript
 from minutebook.sources.registry import SOURCES
@@ -40,6 +40,8 @@ class Growth:
         self.behind = 0
         """Rounds a resumed reading has passed over."""
         self._count = 0
+        self.lost: list[Round] = []
+        """Rounds that were written, whose files are gone and that the transcript still has."""
         self.merge: Merge | None = None
         """Set where the transcript does not simply continue what is written."""
         resumed = None if from_start else self._resumed(entry)
@@ -87,6 +89,8 @@ class Growth:
             now = without_pictures(round, self._media)
             if self.behind or kept is None or round.number > written:
                 yield now, self._is_open(round.number)
+            elif not kept.folder.round(round.number).exists():
+                self.lost.append(now)
             elif not kept.is_written(now, self._transcript.session_id):
                 yield from self._merged()
                 return
@@ -106,6 +110,8 @@ class Growth:
             return (without_pictures(round, self._media) for round in rounds)
 
         loose = self._facts.loose if self._facts is not None else Loose()
-        self.merge = Merge(lambda: stored, source, stored.read, loose)
+        self.merge = Merge(
+            lambda: (round for round in stored if not is_missing(round)), source, stored.read, loose
+        )
         for round in self.merge.added():
             yield round, self._is_open(self.merge.place)

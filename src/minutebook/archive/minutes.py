@@ -118,7 +118,7 @@ class Minutes:
         for id, record in self._stored.items():
             entry = entries.get(id)
             now = (
-                refreshed(record, entry.info, roster, settings, entry.agent_id)
+                with_session(record, entry.info, roster, settings, entry.agent_id)
                 if entry is not None
                 else named(record, roster)
             )
@@ -153,7 +153,7 @@ _SESSION = (
 )
 
 
-def refreshed(
+def with_session(
     record: SessionRecord, info: SessionInfo, roster: Roster, settings: Settings, agent_id: str
 ) -> SessionRecord:
     """A record with what is known of its session now; a labelled session is never a ghost."""

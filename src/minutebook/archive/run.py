@@ -12,6 +12,7 @@ from minutebook.archive.coverage import ranges_of
 from minutebook.archive.formats import write_format
 from minutebook.archive.relocate import relocate
 from minutebook.archive.upgrade import upgrade
+from minutebook.archive.upkeep import cover_sessions, is_indexed, write_page
 from minutebook.archive.writing import Done, SessionWriting, is_live
 from minutebook.errors import Conflict
 from minutebook.record.database import Broken, count_rows, open_database, put_rows
@@ -55,8 +56,9 @@ class RunView:
         if entry.waiting and (self._ended or not is_live(transcript)):
             return False
         folder = SessionFolder(self.layout.folder(entry.agent_id, entry.session_id))
-        if not folder.facts.exists() or not folder.document.exists():
-            return False  # something was lost: it is made again
+        lost = not folder.facts.exists() or not folder.document.exists()
+        if lost or len(folder.numbers()) < entry.rounds:
+            return False  # it is made again
         try:
             return entry.head == fingerprint(transcript.path, entry.size) and (
                 entry.beside == SOURCES[transcript.source].beside(transcript.path)
@@ -94,9 +96,16 @@ class WritingRun(RunView):
             write_format(self.layout)
             self.ledger = load_ledger(self.layout)
             roster = self.archive.roster
-            for entry in list(self.ledger.sessions.values()):
-                if relocate(self.layout, self.ledger, entry, roster):
-                    self._changed = True
+            moved = [
+                entry.session_id
+                for entry in list(self.ledger.sessions.values())
+                if relocate(self.layout, self.ledger, entry, roster)
+            ]
+            if moved:
+                self._changed = True
+                self.archive.read_again()
+                records = self.archive.minutes.records()
+                cover_sessions(self.archive, [records[id] for id in moved if id in records])
             self._stack = stack.pop_all()
         return self
 
@@ -158,6 +167,11 @@ class WritingRun(RunView):
         if self._changed or stale:
             write_indexes(self.layout, self.ledger.sessions.values())
             save_ledger(self.layout, self.ledger)
+            # `ingest` writes the page itself, when everything that follows from it is done.
+            if self._verb != "ingest" and is_indexed(self.layout):
+                self.archive.read_again()
+                if self.layout.engagements.exists():
+                    write_page(self.archive)
 
 
 def problem_of(error: Exception, transcript: Transcript) -> str | None:

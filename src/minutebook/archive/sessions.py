@@ -76,6 +76,8 @@ def of_entry(
 ) -> SessionSummary:
     """An archived session that has not changed since."""
     info = entry.info
+    if transcript is None:  # what was still growing when it was last read is gone with it
+        info = msgspec.structs.replace(info, rounds=entry.rounds)
     return SessionSummary(
         info=info,
         identity=identify(info, roster),

@@ -19,7 +19,7 @@ import msgspec
 from minutebook.archive.archive import Archive
 from minutebook.archive.enrich import Enriched
 from minutebook.archive.formats import FORMAT, archive_format
-from minutebook.archive.upkeep import cover_sessions
+from minutebook.archive.upkeep import cover_sessions, write_page
 from minutebook.derive.identity import identify
 from minutebook.errors import Conflict
 from minutebook.model import Subagent
@@ -27,6 +27,7 @@ from minutebook.record.documents import peek
 from minutebook.record.engagements import (
     add_correction,
     append_record,
+    compact,
     read_corrections,
     read_records,
 )
@@ -69,6 +70,10 @@ def sessions_in_full(archive: Archive) -> list[str]:
     layout.database.unlink(missing_ok=True)  # made again from what is there now
     archive.read_again()
     cover_sessions(archive, archive.minutes.records().values())
+    if layout.engagements.exists():
+        compact(layout)
+        archive.read_again()
+        write_page(archive)
     count = len(old)
     what = "session was" if count == 1 else "sessions were"
     return [

@@ -29,6 +29,8 @@ from minutebook.record.ledger import Entry, fingerprint
 from minutebook.record.media import MediaStore
 from minutebook.record.publish import Publication, Published
 from minutebook.record.recover import StoredRounds, recovered_facts, restore_rounds
+from minutebook.record.rounds import round_file
+from minutebook.record.store import write_atomically
 from minutebook.sources.base import Transcript
 from minutebook.sources.registry import SOURCES
 
@@ -132,6 +134,9 @@ class SessionWriting:
             else:
                 self._write(round)
             yield round
+        for round in self._growth.lost:
+            content = round_file(self.transcript.session_id, round)
+            write_atomically(self._folder.round(round.number), content)
 
     def _write(self, round: Round) -> None:
         if self._publication is None:

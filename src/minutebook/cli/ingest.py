@@ -133,6 +133,7 @@ def run_ingest(
     *,
     again: bool = False,
     skip_existing: bool = False,
+    ended: bool = False,
     backlog: bool = False,
     batch: bool = False,
     concurrency: int = 4,
@@ -144,6 +145,7 @@ def run_ingest(
         sessions=sessions,
         again=again,
         skip_existing=skip_existing,
+        ended=ended,
         backlog=backlog,
     )
     with ingestion as run, Bars() as bars:

@@ -44,7 +44,8 @@ def print_overview(root: Path | None = None, *, minutes: bool = False) -> None:
     if not found.sessions and found.ghosts_hidden:
         found = archive.sessions(ghosts=True)
     if minutes and found.sessions:
-        _print_minutes(archive)
+        # The examples were written just now, and are over all the same.
+        _print_minutes(archive, ended=root is not None)
     else:
         print_rows(found.sessions[:_NEWEST])
         print_remarks(found, shown=min(found.total, _NEWEST))
@@ -79,13 +80,13 @@ def _print_commands(
         terminal.say(f"  {_program()} ingest --dry-run{place}{kept}    # what a model would cost")
 
 
-def _print_minutes(archive: Archive) -> None:
+def _print_minutes(archive: Archive, *, ended: bool) -> None:
     """Write everything down, find the engagements without a model, and show the newest."""
     from minutebook.cli.ingest import run_ingest
     from minutebook.cli.ingest_report import print_engagements
     from minutebook.extract.choose import choose_extractor
 
-    run_ingest(archive, choose_extractor("offline"))
+    run_ingest(archive, choose_extractor("offline"), ended=ended)
     print_engagements(archive)
     terminal.say(
         "Found by rules, offline: no key was needed, and nothing left this machine. "

@@ -296,8 +296,10 @@ def refresh_database(
             every = rows_of(database, session_id)
     except Broken:
         remove(folder.database)
-        refresh_database(layout, folder, session_id, [], ranges)
-        return
+        with open_database(folder.database) as database:
+            put_rows(database, all_rows(layout, folder, session_id))
+            cover_rows(database, session_id, ranges)
+            every = rows_of(database, session_id)
     write_atomically(folder.index, rounds_index(session_id, every))
 
 

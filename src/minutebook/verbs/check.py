@@ -16,6 +16,7 @@ import msgspec
 from minutebook.archive.archive import Archive
 from minutebook.archive.growth import Growth
 from minutebook.derive.identity import identify
+from minutebook.derive.wording import plural
 from minutebook.errors import MinutebookError, NotFound
 from minutebook.model import Roster, Round
 from minutebook.record.database import Broken, integrity, open_database, rows_of
@@ -81,6 +82,12 @@ def check(archive: Archive, session_id: str) -> SessionCheck:
             source = _source(archive, session_id, header)
             if source is None:
                 remarks.append("the source is gone: only the archive itself was checked")
+                entry = archive.ledger().sessions.get(session_id)
+                if entry is not None and entry.waiting:
+                    remarks.append(
+                        f"{plural(entry.waiting, 'round')} still growing when it was last read "
+                        "went with it"
+                    )
             else:
                 problems += _source_problems(archive, folder, source, remarks)
                 facts, fates = _source_facts(source, header, Path(scratch))
@@ -122,7 +129,8 @@ def session_problems(session_id: str, folder: SessionFolder) -> Iterator[str]:
         held = len(folder.numbers())
     numbers = folder.numbers()
     if (last := max(numbers, default=0)) > held:
-        yield f"{last - held} round files that nothing names: from {held + 1} on; {_MADE_AGAIN}"
+        count = plural(last - held, "round file")
+        yield f"{count} from round {held + 1} on not recorded in session.json: {_MADE_AGAIN}"
     yield from _round_problems(folder, session_id, held)
     yield from _database_problems(folder.database, session_id, numbers)
     yield from _subagent_problems(folder, session_id)

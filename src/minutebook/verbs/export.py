@@ -18,7 +18,7 @@ from minutebook.archive.archive import Archive
 from minutebook.derive.identity import Identity
 from minutebook.errors import BadArgument, Conflict
 from minutebook.model import Round, Subagent
-from minutebook.record.documents import read_head
+from minutebook.record.documents import peek, read_head
 from minutebook.record.header import Header, header_of
 from minutebook.record.layout import SessionFolder, file_name
 from minutebook.record.media import with_pictures
@@ -85,7 +85,10 @@ def export_claude(
     exported = _written(place, session_id, export_header(header), rounds, agents)
     entry = archive.ledger().sessions.get(session_id)
     if entry is not None and entry.waiting:
-        told = f"the newest rounds of {session_id[:8]} wait: `minutebook append --ended` adds them"
+        told = (
+            f"the newest rounds of {session_id[:8]} are not archived yet: "
+            f"`minutebook append {session_id[:8]} --ended` adds them"
+        )
         exported = msgspec.structs.replace(exported, remarks=[*exported.remarks, told])
     return exported
 
@@ -146,7 +149,7 @@ def header_in(folder: SessionFolder) -> Header:
 def document_rounds(folder: SessionFolder) -> Iterator[Round]:
     """The rounds of a document with their pictures; of the round files where it is lost."""
     rounds: Iterable[Round] = DocumentRounds(folder)
-    if not folder.document.exists():
+    if peek(folder.document) is None:
         rounds = StoredRounds(folder)
     try:
         for round in rounds:

@@ -232,7 +232,6 @@ class Ingestion:
             # What a killed run left behind was never indexed.
             stale = self._changed if self._complete else set(self._records)
             index_minutes(self._archive, stale, self._written)
-        known = self._records.keys() - self._changed
         return IngestReport(
             sessions=self._total,
             ingested=self._ingested,
@@ -249,7 +248,7 @@ class Ingestion:
             inscribed=self._inscribed,
             forecast=forecast,
             backlog=Backlog(
-                sum(self._records[id].backlog for id in self._changed | known),
+                sum(record.backlog for record in self._records.values()),
                 _sum(self._left_over, batch) if self._left_over else None,
             ),
         )
@@ -259,6 +258,8 @@ class Ingestion:
     def _sort_out(self, item: Selected, seen: Seen) -> None:
         """Record what needs no call, at once: a page that is open sees the index grow."""
         if seen.record is None:
+            if seen.failure is not None:
+                self._failures.append(Failure(item.session_id, seen.failure))
             return
         self._seen[item.session_id] = seen.record
         if seen.failure is not None:

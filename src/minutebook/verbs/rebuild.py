@@ -141,6 +141,8 @@ class _Session:
         written = Written()
         for round in KeptRounds(self._folder).readable():
             written.add(round)
+        # The highest number there is: a round that is gone keeps its address.
+        written.rounds = max([facts.written.rounds, *self._folder.numbers()])
         facts = msgspec.structs.replace(facts, written=written)
         write_facts(self._folder, facts)
         return facts
