@@ -7,11 +7,11 @@ a tool result. A round that has been handed out never changes again.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from itertools import islice
 from typing import cast
 
 import msgspec
-from msgspec.structs import astuple, replace
+from msgspec.structs import replace
 
 from minutebook.model import (
     Billing,
@@ -62,7 +62,7 @@ class RoundAssembler:
         self.prompt_ids: list[str] = []
         self.calls = 0
         self.answer_chars = 0
-        self._sums = [0, 0, 0, 0, 0]
+        self.usage = Usage()
         self._opened = False  # the round was begun, and its prompt is still to come
         self.homeless = 0
         """Notices that, at the end of the file, belong to no round."""
@@ -72,7 +72,7 @@ class RoundAssembler:
         self.round = OpenRound()
         """The one that is open."""
         self._held: list[OpenRound] = []
-        self._counted: OrderedDict[str, Usage] = OrderedDict()
+        self._counted: dict[str, Usage] = {}
         """By reply, what earlier rounds carry of it."""
 
     def state(self) -> AssemblerState:
@@ -93,8 +93,8 @@ class RoundAssembler:
         """Go on from there."""
         self._number, self.prompts, self.calls = state.number, state.prompts, state.calls
         self.prompt_ids, self.answer_chars = state.prompt_ids, state.answer_chars
-        self._sums, self._opened = [*astuple(state.usage)], state.opened
-        self._counted = OrderedDict(state.counted)
+        self.usage, self._opened = state.usage, state.opened
+        self._counted = state.counted
         *self._held, self.round = (thawed(round) for round in state.rounds)
 
     # -- what comes in
@@ -247,35 +247,19 @@ class RoundAssembler:
 
     def _count(self, message: OpenMessage) -> None:
         """Add a reply's usage, less what earlier rounds have of it (FMT-26)."""
-        usage = message.usage
+        usage, billing = message.usage, message.billing
         if usage is None:
             return
         reply_id = message.reply_id or reply_key(None, message.id)
-        billing, counted = message.billing, self._counted
         whole = billing.usage if billing is not None and billing.usage is not None else usage
-        before = counted.get(reply_id)
-        if before is None:
-            counted[reply_id] = whole
-            if len(counted) > _RECENT:
-                counted.popitem(last=False)
-        else:
+        before = self._counted.setdefault(reply_id, whole)
+        if before is not whole:
             if whole.total > before.total:
-                counted[reply_id] = whole
+                self._counted[reply_id] = whole
             if not message.whole and not message.settled:
                 usage = message.usage = whole.beyond(before)
                 if usage != whole:
                     message.billing = replace(billing or Billing(), usage=whole)
-        self._add(usage)
-
-    def _add(self, usage: Usage) -> None:
-        sums = self._sums
-        sums[0] += usage.input
-        sums[1] += usage.output
-        sums[2] += usage.cache_read
-        sums[3] += usage.cache_write
-        sums[4] += usage.cache_write_1h
-
-    @property
-    def usage(self) -> Usage:
-        """All rounds that are done."""
-        return Usage(*self._sums)
+        elif len(self._counted) > 2 * _RECENT:
+            self._counted = dict(islice(self._counted.items(), _RECENT, None))
+        self.usage += usage

@@ -22,6 +22,7 @@ from minutebook.sources.claude_code.blocks import (
 from minutebook.sources.claude_code.carried import Adds
 from minutebook.sources.claude_code.opened import OpenMessage
 from minutebook.sources.claude_code.records import (
+    MESSAGES,
     FullBlock,
     FullMessage,
     FullRecord,
@@ -120,7 +121,8 @@ class Conversation:
         if not self._full:
             return [piece for block in content if (piece := skimmed(block)) is not None]
         pieces: list[Block] = []
-        twin, adds = _twin(record, content), _adds(record)
+        twin = _twin(record, content)
+        adds = record.minutebook.adds if record.minutebook is not None else None
         for index, block in enumerate(content):
             self._report.blocks["user " + ("text" if isinstance(block, str) else block.type)] += 1
             if isinstance(block, FullBlock) and block.type == "tool_result":
@@ -138,12 +140,12 @@ class Conversation:
     def replied(self, record: Record[Any]) -> None:
         """A line of a reply; all lines with one message id are one message (FMT-12)."""
         message = record.message
-        if not isinstance(message, FullMessage | SkimMessage):
+        if not isinstance(message, MESSAGES):
             kind = FullMessage if self._full else SkimMessage
             message = kind(content=message)
         assembler = self.assembler
         reply_id = message.id or None
-        reply = assembler.open_reply(reply_id)
+        reply = None if reply_id is None else assembler.round.replies.get(reply_id)
         if reply is None:
             reply = OpenMessage("assistant", record.uuid, record.timestamp)
             assembler.reply(reply, reply_id, record.cwd, record.gitBranch)
@@ -153,7 +155,7 @@ class Conversation:
         if message.tool_use:
             blocks = [*blocks, *_typed(message.tool_use)]
         if isinstance(message, FullMessage):
-            adds = _adds(record)
+            adds = record.minutebook.adds if record.minutebook is not None else None
             if message.stop_reason is not None:
                 reply.stop = message.stop_reason or reply.stop
             if adds is not None and adds.billing is not None:
@@ -320,16 +322,12 @@ def _prompt_of(call: OpenCall) -> str | None:
 
 def _twin(record: Record[Any], content: list[Any]) -> ResultExtras | None:
     """The structured twin of the result. It does not say of which: it is the only one's."""
-    twin = record.toolUseResult if isinstance(record, FullRecord) else None
-    if not isinstance(twin, ResultExtras):
+    twin = record.toolUseResult if type(record) is FullRecord else None
+    if type(twin) is not ResultExtras:
         return None
     if len(content) > 1 and sum(getattr(b, "type", "") == "tool_result" for b in content) > 1:
         return None
     return twin
-
-
-def _adds(record: Record[Any]) -> Adds | None:
-    return record.minutebook.adds if record.minutebook is not None else None
 
 
 def _cost(record: Record[Any]) -> Any:

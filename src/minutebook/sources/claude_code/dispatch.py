@@ -26,19 +26,23 @@ from minutebook.sources.claude_code import known
 from minutebook.sources.claude_code.agents import Sidechains
 from minutebook.sources.claude_code.conversation import Conversation, Links
 from minutebook.sources.claude_code.info import InfoCollector
-from minutebook.sources.claude_code.moments import MAKERS, is_synthetic, made_user_record
+from minutebook.sources.claude_code.moments import (
+    MAKERS,
+    OTHER,
+    SYNTHETIC_MODEL,
+    made_user_record,
+)
 from minutebook.sources.claude_code.opened import OpenMessage
 from minutebook.sources.claude_code.queue import PromptQueue, QueuedPrompt
 from minutebook.sources.claude_code.records import (
+    MESSAGES,
     AttachmentFields,
     CompactFields,
-    FullMessage,
     FullRecord,
     OriginFields,
     OtherRecord,
     ProgressFields,
     Record,
-    SkimMessage,
 )
 from minutebook.sources.claude_code.seen import SeenIds
 from minutebook.sources.claude_code.stream import SIGNATURE_MARK, RecordStream
@@ -67,8 +71,9 @@ class Dispatcher:
         self.queue = PromptQueue()
         self.seen = SeenIds()
         self.first_prompt = ""
-        self.clocked = False
-        """Inside an export: its own records say nothing of when they were first written."""
+        self._clocked = False
+        self._timing = stream.full and not nested
+        self._synthetic = False  # whether the agent made the last reply up
         self._talk: dict[str, Callable[[Any], None]] = {
             "assistant": self._assistant,
             "user": self._user,
@@ -88,27 +93,34 @@ class Dispatcher:
             **dict.fromkeys(known.TITLES, lambda record: self.info.title(record)),
         }
 
+    @property
+    def clocked(self) -> bool:
+        """Inside an export: its own records say nothing of when they were first written."""
+        return self._clocked
+
+    @clocked.setter
+    def clocked(self, clocked: bool) -> None:
+        self._clocked = clocked
+        self._timing = self._stream.full and not self._nested and not clocked
+
     def run(self) -> Iterator[list[Round]]:
         """Take every record of the file; rounds that are done are handed out in between."""
         talk, assembler = self._talk, self.main.assembler
         done = assembler.done
-        timing = self._stream.full and not self._nested
         for record in self._stream:
             kind = record.type
             if (handler := talk.get(kind)) is not None:
                 handler(record)
             else:
                 self._other(kind)
-            if timing and (stamp := record.timestamp) is not None and not self.clocked:
-                maker = MAKERS.get(kind)
-                if maker is None and kind == "user":
+            if self._timing and (maker := MAKERS.get(kind)) is not None:
+                if kind == "user":
                     maker = made_user_record(record)
-                elif maker == "reply" and is_synthetic(record):
-                    maker = "other"
-                if maker is not None:
-                    current = assembler.round
-                    current.stamps.append(stamp)
-                    current.makers.append(maker)
+                elif self._synthetic and kind == "assistant":
+                    maker = OTHER
+                current = assembler.round
+                current.stamps.append(record.timestamp)
+                current.makers.append(maker)
             if done:
                 yield self._taken(done)
 
@@ -139,7 +151,8 @@ class Dispatcher:
 
     def _fresh(self, record: Record[Any]) -> bool:
         """False for a record met before, and for a sidechain's, which goes to its own place."""
-        if (uuid := record.uuid) is not None and not self.seen.add(uuid):
+        uuid = record.uuid
+        if uuid is not None and not self.seen.add(uuid):
             self.report.left_out["repeated record"] += 1
             if record.type == "assistant":
                 self.main.billed_again(record)
@@ -164,7 +177,7 @@ class Dispatcher:
         if record.minutebook is not None and record.minutebook.adds is None:
             self._carried(record.minutebook.message, record)
             return
-        if isinstance(record.message, FullMessage | SkimMessage) and record.message.content is None:
+        if isinstance(record.message, MESSAGES) and record.message.content is None:
             self._sniff()
         message, real = self.main.heard(record)
         if message is not None:
@@ -188,6 +201,9 @@ class Dispatcher:
         self.main.add(message, real, record)
 
     def _assistant(self, record: Record[Any]) -> None:
+        message = record.message
+        model = message.model if isinstance(message, MESSAGES) else None
+        self._synthetic = model == SYNTHETIC_MODEL
         if not self._fresh(record):
             return
         if self.queue:
@@ -195,12 +211,11 @@ class Dispatcher:
         if record.minutebook is not None and record.minutebook.adds is None:
             self._carried(record.minutebook.message, record)
             return
-        message = record.message
-        if message is not None and not isinstance(message, str):
-            self.info.model(message.model)
-            if message.content is None:
-                self._sniff()
-        if self._stream.holds(SIGNATURE_MARK):
+        if model is not None:
+            self.info.model(model)
+        if message is not None and not isinstance(message, str) and message.content is None:
+            self._sniff()
+        if not self.info.is_signed and self._stream.holds(SIGNATURE_MARK):
             self.info.signatures(self._stream.reply_blocks())
         self.main.replied(record)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import msgspec
@@ -24,6 +25,9 @@ from minutebook.sources.claude_code.seen import SeenIds
 from minutebook.sources.claude_code.signatures import own_signature
 
 _LOOKED_AT = 4_000  # characters of a prompt that may become a title
+
+
+_repeated = attrgetter("cwd", "gitBranch", "version", "sessionId", "slug")
 
 
 class Counts(NamedTuple):
@@ -80,7 +84,7 @@ class InfoCollector(msgspec.Struct):
             if self.ended is None or at > self.ended:
                 self.ended = at
         self.is_evident = True
-        here = (record.cwd, record.gitBranch, record.version, record.sessionId, record.slug)
+        here = _repeated(record)
         if here != self._last:
             self._last = here
             self._changed(record)
@@ -172,8 +176,11 @@ class InfoCollector(msgspec.Struct):
 
     def signatures(self, blocks: list[FullBlock | str]) -> None:
         """Board signatures in what the session itself wrote: the first is its own (ID-05)."""
-        if self._signature is None:
-            self._signature = own_signature(blocks, self.session_id)
+        self._signature = self._signature or own_signature(blocks, self.session_id)
+
+    @property
+    def is_signed(self) -> bool:
+        return self._signature is not None
 
     def cost(self, record: OtherRecord) -> None:
         """What the agent says the session has cost so far: the last one counts."""

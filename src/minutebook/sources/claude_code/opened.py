@@ -6,7 +6,6 @@ from typing import Any, cast
 
 import msgspec
 
-from minutebook.derive.clock import Class
 from minutebook.model import (
     Billing,
     Block,
@@ -133,8 +132,8 @@ class OpenRound:
         self.branch: str | None = None
         self.duration_ms: int | None = None
         self.tools = 0
-        self.stamps: list[str] = []
-        self.makers: list[Class] = []  # of the records with those timestamps
+        self.stamps: list[str | None] = []  # when records were written …
+        self.makers: list[str] = []  # … and what made each, as a clock's letter
         self.clocks: list[str] = []  # of what was read, or exported, before
         self.progress: dict[str, Reply] = {}
         self.compactions: list[Compaction] = []
@@ -145,7 +144,13 @@ class OpenRound:
 
     @property
     def clock(self) -> str:
-        return joined_clocks([*self.clocks, clock_of(self.stamps, self.makers)])
+        """What was written so far; asked for again, nothing is worked out twice."""
+        if self.stamps:
+            self.clocks.append(clock_of(self.stamps, self.makers))
+            self.stamps, self.makers = [], []
+        if len(self.clocks) > 1:
+            self.clocks = [joined_clocks(self.clocks)]
+        return self.clocks[0] if self.clocks else ""
 
     def freeze(self, number: int) -> Round:
         return Round(

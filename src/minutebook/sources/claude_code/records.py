@@ -66,6 +66,10 @@ class FullMessage(msgspec.Struct, gc=False):
     tool_use: list[FullBlock] | None = None
 
 
+MESSAGES = (FullMessage, SkimMessage)
+"""For `isinstance`: a union would be made anew each time."""
+
+
 class Record(msgspec.Struct, Generic[M], gc=False):
     """A line of the conversation. The fields stand in the order in which versions up to
     2.1.72 write them: the decoder looks for the next key behind the last one it met."""

@@ -48,6 +48,10 @@ class ResultExtras(msgspec.Struct, gc=False):
         return path if isinstance(path, str) else None
 
 
+_PLAIN = (ResultExtras(interrupted=False), ResultExtras())
+"""What nearly all twins come to."""
+
+
 class ResultFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is kept of it, as `ToolResult` has it."""
 
@@ -74,13 +78,17 @@ _decode_patch = msgspec.json.Decoder(list[_HunkFields]).decode
 def facts_of(extras: ResultExtras | None, *, failed_run: Any = None) -> ResultFacts:
     """What a record says of its result; `failed_run` is what a command that failed put out."""
     exit_code = None if failed_run is None else _told_exit(failed_run)
-    if extras is None:
+    if extras is None or extras in _PLAIN:
         return NO_FACTS if exit_code is None else ResultFacts(exit_code=exit_code)
     patch = () if extras.structuredPatch is _NOTHING else _patch(extras.structuredPatch)
     if extras.exitCode is not None:
         exit_code = _integer(extras.exitCode)
     interrupted = extras.interrupted is True or extras.wasInterrupted is True
-    duration = _duration(extras)
+    duration = extras.durationMs
+    if duration is None:
+        duration = extras.totalDurationMs
+    if duration is not None or extras.durationSeconds is not None:
+        duration = _milliseconds(duration, extras.durationSeconds)
     if not patch and exit_code is None and not interrupted and duration is None:
         return NO_FACTS
     return ResultFacts(patch, exit_code, interrupted, duration)
@@ -99,12 +107,9 @@ def _integer(value: Any) -> int | None:
     return int(value) if whole and abs(value) < 1 << 32 else None
 
 
-def _duration(extras: ResultExtras) -> int | None:
-    value, unit = extras.durationMs, 1
-    if value is None:
-        value = extras.totalDurationMs
-    if value is None:
-        value, unit = extras.durationSeconds, 1000
+def _milliseconds(duration: Any, seconds: Any) -> int | None:
+    value = duration if duration is not None else seconds
+    unit = 1 if duration is not None else 1000
     if type(value) in (int, float) and 0 <= value * unit < _LONGEST:
         return int(value * unit + 0.5)
     return None
