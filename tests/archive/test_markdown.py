@@ -33,14 +33,14 @@ def kept(rounds: list[Round]) -> list[Round]:
     return [without_pictures(round, MediaStore()) for round in rounds]
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(rounds())
 def test_any_rounds_parse_back_equal(given: list[Round]) -> None:
     """INS-15: whatever is in a message, the document gives it back exactly."""
     assert there_and_back(kept(given)) == kept(given)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(rounds())
 def test_any_round_file_gives_its_round_back(given: list[Round]) -> None:
     """RND-02, DB-09: the permanent record holds everything, to the last message boundary."""

@@ -26,12 +26,19 @@ SESSIONS = corpus_sessions(
 )
 
 
+LARGE = 700_000  # bytes; larger ones are for `make slow`
+BY_SIZE = [
+    pytest.param(path, marks=[pytest.mark.slow] if path.stat().st_size > LARGE else [])
+    for path in SESSIONS
+]
+
+
 def records(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
 
 
 @needs_corpus
-@pytest.mark.parametrize("source", SESSIONS, ids=short)
+@pytest.mark.parametrize("source", BY_SIZE, ids=short)
 def test_every_real_session_comes_back_byte_for_byte(source: Path, tmp_path: Path) -> None:
     """OPS-14, OPS-16: inscribe ∘ export ∘ inscribe = inscribe, and nothing that matters is lost."""
     layout = Layout(tmp_path / "archive")
