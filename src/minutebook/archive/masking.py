@@ -9,20 +9,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from minutebook.derive.plain import clean
-from minutebook.derive.secrets import (
-    Put,
-    Secret,
-    digest,
-    find_secrets,
-    mask,
-    masked,
-    stand_in,
-)
 from minutebook.model import (
     Attachment,
     Block,
@@ -40,6 +31,10 @@ from minutebook.model import (
     ToolResult,
     Unknown,
 )
+
+if TYPE_CHECKING:
+    # Its patterns take a while to compile: they are loaded when something is shown.
+    from minutebook.derive.secrets import Put, Secret
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -62,11 +57,15 @@ class Hide:
         text = clean(text)
         if self.put is _shown:
             return text
+        from minutebook.derive.secrets import mask
+
         # Characters of a mark that stand in a text are not one.
         return mask(text if self.put is None else _PRIVATE.sub("\ufffd", text), self.put)
 
     def value(self, value: Any) -> Any:
         """The same for plain data, where the name of a field may give a secret away."""
+        from minutebook.derive.secrets import masked
+
         return masked(value, self, self.put)
 
 
@@ -75,6 +74,8 @@ def _shown(secret: str, _where: Secret) -> str:
 
 
 def _marked(secret: str, where: Secret) -> str:
+    from minutebook.derive.secrets import digest, stand_in
+
     # What is well known of a key stands before its mark, as it does everywhere.
     known = stand_in(secret, where).split("••••")[0]
     return f"{known}{_EDGE}{digest(secret)}:{where.kind}{_EDGE}"
@@ -113,6 +114,8 @@ def hidden_subagent(agent: Subagent, by: Hide) -> Subagent:
 
 def hidden(value: T, by: Hide) -> T:
     """Any other value of ours, text by text; the same value where there is nothing to hide."""
+    from minutebook.derive.secrets import find_secrets
+
     told = msgspec.json.encode(value).decode().replace("\\n", "\n")
     if "\\u" not in told and not find_secrets(told):
         return value  # almost always: one look at all its texts together
@@ -176,6 +179,8 @@ def _part(part: ResultPart, by: Hide) -> ResultPart:
 
 def secrets_of(round: Round) -> dict[str, str]:
     """The secrets of a round by the digests their marks have."""
+    from minutebook.derive.secrets import digest
+
     found: dict[str, str] = {}
 
     def note(secret: str, where: Secret) -> str:

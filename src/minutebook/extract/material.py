@@ -10,7 +10,6 @@ import msgspec
 from minutebook.derive.activity import Activity, activity
 from minutebook.derive.identity import Identity
 from minutebook.derive.plain import clean
-from minutebook.derive.secrets import mask
 from minutebook.derive.skeleton import SkeletonBuilder
 from minutebook.model import Round, SessionInfo
 
@@ -47,6 +46,8 @@ class MaterialBuilder:
         self._rounds.append(_masked(activity(round)))
 
     def material(self, info: SessionInfo, identity: Identity) -> Material:
+        from minutebook.derive.secrets import mask
+
         text = self._skeleton.skeleton()
         told = mask(clean(text.text))  # nothing secret is sent to anybody
         seen = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -71,6 +72,8 @@ def material_of(info: SessionInfo, identity: Identity, rounds: Iterable[Round]) 
 
 def _masked(round: Activity) -> Activity:
     """What was said, without secrets: topics and outcomes are made of it."""
+    from minutebook.derive.secrets import mask
+
     return msgspec.structs.replace(
         round, prompt=mask(clean(round.prompt)), answer=mask(clean(round.answer))
     )

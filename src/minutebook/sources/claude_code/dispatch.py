@@ -9,21 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from minutebook.derive import messages as kinds
-from minutebook.model import (
-    Attachment,
-    Block,
-    Compaction,
-    Document,
-    Image,
-    Message,
-    Notice,
-    Round,
-    Text,
-    ToolCall,
-    Unknown,
-)
+from minutebook.model import Block, Document, Image, Message, Notice, Round, Text, ToolCall
 from minutebook.sources.claude_code import known
 from minutebook.sources.claude_code.agents import Sidechains
+from minutebook.sources.claude_code.asides import Asides
 from minutebook.sources.claude_code.conversation import Conversation, Links
 from minutebook.sources.claude_code.info import InfoCollector
 from minutebook.sources.claude_code.moments import (
@@ -37,7 +26,6 @@ from minutebook.sources.claude_code.queue import PromptQueue, QueuedPrompt
 from minutebook.sources.claude_code.records import (
     MESSAGES,
     AttachmentFields,
-    CompactFields,
     FullRecord,
     OriginFields,
     OtherRecord,
@@ -66,12 +54,12 @@ class Dispatcher:
         self._nested = nested
         begin = partial(Conversation, stream, links, folder / "tool-results")
         self.main = begin()
+        self._asides = Asides(stream, self.main)
         self.sidechains = Sidechains(begin, self.main.adopt)
         self.info = InfoCollector(session_id)
         self.queue = PromptQueue()
         self.seen = SeenIds()
         self.first_prompt = ""
-        self._clocked = False
         self._timing = stream.full and not nested
         self._synthetic = False  # whether the agent made the last reply up
         self._talk: dict[str, Callable[[Any], None]] = {
@@ -96,11 +84,11 @@ class Dispatcher:
     @property
     def clocked(self) -> bool:
         """Inside an export: its own records say nothing of when they were first written."""
-        return self._clocked
+        return self._asides.clocked
 
     @clocked.setter
     def clocked(self, clocked: bool) -> None:
-        self._clocked = clocked
+        self._asides.clocked = clocked
         self._timing = self._stream.full and not self._nested and not clocked
 
     def run(self) -> Iterator[list[Round]]:
@@ -191,7 +179,7 @@ class Dispatcher:
                 self.queue.seen(block.text, message.at, injected=message.queued)
                 if isinstance(block, Notice) and block.kind == kinds.COMPACTION:
                     self.info.compactions += 1
-                    self._summarised(message.at)
+                    self._asides.summarised(message.at)
         if real:
             self._count_passed()
             self._flush_queue()
@@ -301,21 +289,12 @@ class Dispatcher:
 
     def _attachment(self, record: OtherRecord) -> None:
         attachment = record.attachment
-        kind = attachment.type if attachment is not None else ""
         if attachment is None or (record.isSidechain and not self._nested):
             self.report.left_out["attachment of a sidechain" if attachment else "attachment"] += 1
-        elif kind == "queued_command":
+        elif attachment.type == "queued_command":
             self._queued_command(record, attachment)
-        elif kind in known.ATTACHMENT_BOOKKEEPING:
-            self.report.left_out[f"attachment {kind}"] += 1
-        elif self._stream.full:
-            data = self._stream.raw().get("attachment")
-            if not isinstance(data, dict) or known.is_empty(data):
-                self.report.left_out[f"attachment {kind}"] += 1
-                return
-            if kind not in known.ATTACHMENTS:
-                self.report.unknown[f"attachment {kind}"] += 1
-            self.main.aside(record, Attachment(kind, data))
+        else:
+            self._asides.attachment(record, attachment.type)
 
     def _queued_command(self, beside: OtherRecord, attachment: AttachmentFields) -> None:
         origin = attachment.origin
@@ -354,33 +333,9 @@ class Dispatcher:
         elif subtype in known.SYSTEM_NOTICES or (content and not subtype):
             if subtype == "local_command":
                 self.info.command(content)
-            if self._stream.full:
-                kind = known.SYSTEM_NOTICES.get(subtype, kinds.SYSTEM)
-                self.main.aside(record, Notice(kind, content))
-                if kind == known.BOUNDARY:
-                    self._compacted(record.timestamp, record.compactMetadata)
-        elif self._stream.full:
-            self._unknown(record, f"system {subtype}")
-
-    def _compacted(self, at: str | None, told: CompactFields | None) -> None:
-        told = told or CompactFields()
-        tokens = told.preTokens if told.preTokens is not None and told.preTokens >= 0 else None
-        if not self.clocked:
-            self.main.assembler.compacted(Compaction(at, told.trigger, tokens))
-
-    def _summarised(self, at: str | None) -> None:
-        """A summary is a compaction of its own where no boundary precedes it (to 1.0.11x)."""
-        if self.clocked or not self._stream.full:
-            return
-        notices = (
-            block.kind
-            for message in reversed(self.main.assembler.round.messages)
-            for block in message.blocks
-            if isinstance(block, Notice)
-        )
-        marks = (known.BOUNDARY, kinds.COMPACTION)
-        if next((kind for kind in notices if kind in marks), None) != known.BOUNDARY:
-            self.main.assembler.compacted(Compaction(at))
+            self._asides.notice(record, known.SYSTEM_NOTICES.get(subtype, kinds.SYSTEM), content)
+        else:
+            self._asides.unknown(record, f"system {subtype}")
 
     def _other(self, kind: str) -> None:
         """A record beside the conversation, decoded once more for the fields of its kind."""
@@ -390,9 +345,4 @@ class Dispatcher:
         elif (handler := self._beside.get(kind)) is not None:
             handler(self._stream.other())
         elif self._stream.full:
-            self._unknown(self._stream.other(), f"record {kind or 'without a type'}")
-
-    def _unknown(self, record: OtherRecord, kind: str) -> None:
-        """Kept verbatim where it stands, counted, and named by doctor (FMT-11)."""
-        self.report.unknown[kind] += 1
-        self.main.aside(record, Unknown(kind, self._stream.raw()))
+            self._asides.unknown(self._stream.other(), f"record {kind or 'without a type'}")

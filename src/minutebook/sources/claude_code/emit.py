@@ -14,34 +14,33 @@ from typing import Any
 
 import msgspec
 
-from minutebook.derive import messages as kinds
 from minutebook.model import (
     Attachment,
-    Billing,
     Block,
-    Document,
-    Image,
     Message,
     Notice,
     Round,
-    Text,
-    Thinking,
     ToolCall,
     ToolResult,
-    Unknown,
 )
 from minutebook.sources.base import ExportHeader
 from minutebook.sources.claude_code import known
-from minutebook.sources.claude_code.blocks import user_blocks
 from minutebook.sources.claude_code.carried import Adds, RoundFacts, RoundStart
-from minutebook.sources.claude_code.results import ResultFacts, facts_of
 from minutebook.sources.claude_code.seen import SeenIds
-from minutebook.sources.claude_code.tools import tool_kind
+from minutebook.sources.claude_code.wire import (
+    Json,
+    added,
+    added_result,
+    api_block,
+    comes_back,
+    flags_of,
+    is_plain,
+    usage_fields,
+    verbatim,
+)
 
-Json = dict[str, Any]
 _NAMESPACE = uuid.UUID("6d696e75-7465-626f-6f6b-2d6578706f72")
 _NO_TIME = "2000-01-01T00:00:00.000Z"
-_ORIGIN_KINDS = {kinds.TASK: "task-notification", kinds.TEAMMATE: "peer"}
 
 
 class Emitter:
@@ -95,7 +94,7 @@ class Emitter:
     # ------------------------------------------------------------ the user's side
 
     def _user(self, message: Message, round: Round) -> Iterator[Json]:
-        sent = [_api_block(block) for block in message.blocks]
+        sent = [api_block(block) for block in message.blocks]
         content = [block for block in sent if block is not None]
         if len(message.blocks) == 1:
             block = message.blocks[0]
@@ -108,8 +107,8 @@ class Emitter:
         if not content:
             yield self._own({"message": message})
             return
-        flags: Json = _flags(message)
-        carried: Json = {} if _comes_back(message, flags) else {"message": message}
+        flags: Json = flags_of(message)
+        carried: Json = {} if comes_back(message, flags) else {"message": message}
         only = content[0]["text"] if len(content) == 1 and "text" in content[0] else content
         if flags.get("isCompactSummary"):
             # The CLI sends what follows the last cut; before a boundary record existed,
@@ -144,7 +143,7 @@ class Emitter:
         carried: Json | None = None if natural else {"message": message}
         reply_id = message.reply_id if natural else None
         reply_id = reply_id or f"msg_{self._id('reply').replace('-', '')[:24]}"
-        blocks = [(block, _api_block(block)) for block in message.blocks]
+        blocks = [(block, api_block(block)) for block in message.blocks]
         sent: list[tuple[Block | None, Json | None]]
         sent = [(block, api) for block, api in blocks if api is not None]
         if not sent and not natural:
@@ -160,11 +159,11 @@ class Emitter:
                 "content": [api] if api is not None else [],
                 "stop_reason": message.stop,
                 "stop_sequence": None,
-                **({"usage": _usage(message)} if message.usage is not None else {}),
+                **({"usage": usage_fields(message)} if message.usage is not None else {}),
             }
             extra: Json = {} if natural else {"minutebook": carried or {}}
             if natural:
-                extra = _added(message if first is not None else None, block)
+                extra = added(message if first is not None else None, block)
             carried = None
             at = block.at if isinstance(block, ToolCall) else message.at
             yield self._chained(round, first, "assistant", at=at, message=body, **extra)
@@ -183,21 +182,21 @@ class Emitter:
             and message.id is not None
             and message.at is not None
             and not message.queued
-            and all(_is_plain(block) for block in message.blocks)
+            and all(is_plain(block) for block in message.blocks)
             and (not calls or message.blocks[0] is not calls[0] or calls[0].at == message.at)
         )
 
     def _result(self, call: ToolCall, result: ToolResult, round: Round, natural: bool) -> Json:
         content: Any = result.content
         if not isinstance(content, str):
-            content = [_api_block(part) or _verbatim(part) for part in content]
+            content = [api_block(part) or verbatim(part) for part in content]
         block: Json = {"tool_use_id": call.id, "type": "tool_result", "content": content}
         if result.error:
             block["is_error"] = True
         extra: Json = {}
         if not natural:
             extra["minutebook"] = {}
-        elif (adds := Adds(agent=call.agent, result=_result_facts(call, result))) != Adds():
+        elif (adds := Adds(agent=call.agent, result=added_result(call, result))) != Adds():
             extra["minutebook"] = {"adds": adds}
         message = {"role": "user", "content": [block]}
         return self._chained(round, None, "user", at=result.at, message=message, **extra)
@@ -237,140 +236,3 @@ class Emitter:
         """An id that is the same at every export (for what never had one)."""
         self._count += 1
         return str(uuid.uuid5(_NAMESPACE, f"{self.session_id}/{self._agent}/{self._count}/{what}"))
-
-
-def _is_plain(block: Any) -> bool:
-    if isinstance(block, Text):
-        return block.said is None
-    if isinstance(block, Thinking):
-        return bool(block.signature)
-    if not isinstance(block, ToolCall) or block.at is None:
-        return False
-    result = block.result
-    if result is None:
-        return block.agent is None
-    return result.at is not None and result.spilled is None
-
-
-def _flags(message: Message) -> Json:
-    """Record fields that tell a reader, and the CLI, whose words these are."""
-    notices = {block.kind for block in message.blocks if isinstance(block, Notice)}
-    if message.is_real or not notices:
-        return {}
-    if kinds.COMPACTION in notices:
-        return {"isCompactSummary": True, "isVisibleInTranscriptOnly": True}
-    if notices == {kinds.META}:
-        return {"isMeta": True}
-    for kind, origin in _ORIGIN_KINDS.items():
-        if notices == {kind}:
-            return {"origin": {"kind": origin}}
-    return {}
-
-
-def _comes_back(message: Message, flags: Json) -> bool:
-    """Whether the record alone gives the message again: classify it as a reader would."""
-    if message.queued or message.id is None or message.at is None:
-        return False
-    pieces: list[Block] = [Text(b.text) if isinstance(b, Notice) else b for b in message.blocks]
-    if not all(isinstance(piece, Text | Image | Document) for piece in pieces):
-        return False
-    origin = flags.get("origin", {}).get("kind")
-    blocks, _ = user_blocks(
-        pieces,
-        meta=flags.get("isMeta", False),
-        compaction=flags.get("isCompactSummary", False),
-        origin=origin,
-    )
-    return tuple(blocks) == message.blocks
-
-
-def _api_block(block: Any) -> Json | None:
-    """A block as the API takes it; None for what must not be sent."""
-    if isinstance(block, Text | Notice):
-        return {"type": "text", "text": block.text}
-    if isinstance(block, Thinking):
-        if block.redacted and block.signature:
-            return {"type": "redacted_thinking", "data": block.signature}
-        if not block.signature:
-            return None  # the API refuses thinking without its signature
-        return {"type": "thinking", "thinking": block.text, "signature": block.signature}
-    if isinstance(block, ToolCall):
-        return {"type": "tool_use", "id": block.id, "name": block.name, "input": block.input}
-    if isinstance(block, Image | Document):
-        kind = "image" if isinstance(block, Image) else "document"
-        source: Json = {"type": "base64", "media_type": block.media_type, "data": block.data}
-        if block.url is not None and not block.data:
-            source = {"type": "url", "url": block.url}
-        title = {"title": block.title} if isinstance(block, Document) and block.title else {}
-        return {"type": kind, "source": source, **title}
-    return None
-
-
-def _verbatim(part: Any) -> Any:
-    return part.data if isinstance(part, Unknown) else None
-
-
-def _usage(message: Message) -> Json:
-    usage, billing = message.usage, message.billing or Billing()
-    assert usage is not None
-    found: Json = {
-        "input_tokens": usage.input,
-        "cache_creation_input_tokens": usage.cache_write,
-        "cache_read_input_tokens": usage.cache_read,
-        "output_tokens": usage.output,
-    }
-    if usage.cache_write_1h:
-        found["cache_creation"] = {
-            "ephemeral_5m_input_tokens": usage.cache_write_5m,
-            "ephemeral_1h_input_tokens": usage.cache_write_1h,
-        }
-    told = {
-        "server_tool_use": billing.server_tools or None,
-        "service_tier": billing.tier,
-        "inference_geo": billing.geo,
-        "speed": billing.speed,
-    }
-    return found | {name: value for name, value in told.items() if value is not None}
-
-
-def _added(message: Message | None, block: Block | None) -> Json:
-    """Fields of a reply's record beside the message: what a reader would not find in it.
-
-    `message` is given with its first record alone.
-    """
-    fields: Json = {}
-    billing = _settled(message) if message is not None else None
-    if message is not None and message.billing is not None and message.billing.cost_usd is not None:
-        fields["costUSD"] = message.billing.cost_usd
-    kind = None
-    if isinstance(block, ToolCall) and block.kind != tool_kind(block.name):
-        kind = block.kind
-    adds = Adds(billing=billing, kind=kind)
-    if adds != Adds():
-        fields["minutebook"] = {"adds": adds}
-    return fields
-
-
-def _settled(message: Message) -> Billing | None:
-    """A reply's billing, where its lines would be read as another one."""
-    billing = message.billing
-    odd = billing is not None and (
-        message.usage is None or billing.at is not None or billing.usage is not None or billing.thin
-    )
-    calls = (block.at for block in message.blocks if isinstance(block, ToolCall))
-    early = message.usage is not None and any(at and at < (message.at or "") for at in calls)
-    return (billing or Billing()) if odd or early else None
-
-
-def _result_facts(call: ToolCall, result: ToolResult) -> ResultFacts | None:
-    """What is known of a result, where its record would be read as something else."""
-    known_facts = ResultFacts(
-        result.patch, result.exit_code, result.interrupted, result.duration_ms
-    )
-    failed_run: Any = None
-    if result.error and tool_kind(call.name) == "run":
-        failed_run = result.content
-        if not isinstance(failed_run, str):
-            failed_run = [_api_block(part) or _verbatim(part) for part in failed_run]
-    read = facts_of(None, failed_run=failed_run)
-    return None if read == known_facts else known_facts

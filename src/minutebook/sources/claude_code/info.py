@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from minutebook.derive.secrets import mask
 from minutebook.model import (
     Link,
     NameEvidence,
@@ -248,6 +247,8 @@ class InfoCollector(msgspec.Struct):
 
 def _headline(text: str) -> str:
     """The first line of a prompt, short enough for a title."""
+    from minutebook.derive.secrets import mask  # its patterns take a while to compile
+
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     line = mask(line[:_LOOKED_AT])  # before it is cut: half a secret would be taken for a word
     return line if len(line) <= 120 else line[:119].rstrip() + "…"
