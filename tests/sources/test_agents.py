@@ -116,10 +116,12 @@ def test_agents_of_nobody_are_named(tmp_path: Path) -> None:
     agent(tmp_path, "lost").write_bytes(as_line(user("x", sessionId="gone")) + b"\n")
     (tmp_path / "agent-garbage.jsonl").write_bytes(b"\x00\x01\n")
     (tmp_path / "agent-link.jsonl").symlink_to(tmp_path / "nowhere")
+    agent(tmp_path / "deleted" / "subagents", "left")
     diagnosis = diagnose(Archive(tmp_path / "archive", (tmp_path,)))
     troubles = {t.path.name: t.reason for t in diagnosis.troubles}
     assert troubles == {
         "agent-lost.jsonl": "a subagent of a session that is not here",
+        "agent-left.jsonl": "a subagent of a session that is not here",
         "agent-garbage.jsonl": "a subagent's file that cannot be read",
         "agent-link.jsonl": "a subagent's file that cannot be read",
     }

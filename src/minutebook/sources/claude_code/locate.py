@@ -194,7 +194,7 @@ def beside(path: Path) -> str:
 
 
 def orphans(folder: Path, session_ids: Collection[str]) -> list[Trouble]:
-    """Agent files beside the sessions of a folder that belong to none of them."""
+    """Agent files in a folder of sessions, or in those of its sessions, that belong to none."""
     found = []
     for path in _agents_in(folder):
         record = _first_record(path)
@@ -202,6 +202,10 @@ def orphans(folder: Path, session_ids: Collection[str]) -> list[Trouble]:
             found.append(Trouble(path, "a subagent's file that cannot be read"))
         elif record.sessionId not in session_ids:
             found.append(Trouble(path, "a subagent of a session that is not here"))
+    for left in _entries(folder, []):
+        if left.name not in session_ids and left.is_dir():
+            agents = _agents_in(Path(left.path) / "subagents")
+            found += [Trouble(path, "a subagent of a session that is not here") for path in agents]
     return found
 
 
