@@ -293,5 +293,6 @@ def test_a_skim_agrees_with_a_full_read(path: Path) -> None:
 
     assert words(skim.rounds()) == words(full.rounds())
     one, other = skim.info(), full.info()
-    for field in ("started", "ended", "rounds", "prompts", "calls", "title", "names", "subagents"):
+    fields = "started ended rounds prompts calls title names subagents prompt_ids answer_chars cost"
+    for field in fields.split():
         assert getattr(one, field) == getattr(other, field), field

@@ -203,7 +203,7 @@ def orphans(folder: Path, session_ids: Collection[str]) -> list[Trouble]:
         elif record.sessionId not in session_ids:
             found.append(Trouble(path, "a subagent of a session that is not here"))
     for left in _entries(folder, []):
-        if left.name not in session_ids and left.is_dir():
+        if left.name not in session_ids and Path(left.path).is_dir():
             agents = _agents_in(Path(left.path) / "subagents")
             found += [Trouble(path, "a subagent of a session that is not here") for path in agents]
     return found

@@ -11,14 +11,10 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from minutebook.sources.base import ExportHeader, Surgery
 from minutebook.sources.claude_code.carried import Carried
 from minutebook.sources.claude_code.results import ResultExtras
 from minutebook.sources.claude_code.usage import UsageFields
 
-__all__ = ["Origin", "Surgery"]  # kept here for those who import them from here
-
-Origin = ExportHeader
 M = TypeVar("M")
 
 
