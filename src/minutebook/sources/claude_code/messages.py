@@ -112,11 +112,6 @@ def spoken(text: str) -> str:
     return _unwrapped(text) or text
 
 
-def gist(text: str) -> str:
-    """What a notice comes down to, for a line that points at it."""
-    return _between(text, "summary") or text
-
-
 # Plain searches, not expressions: transcripts are untrusted, and a pattern that backtracks
 # over a megabyte of blanks would hang every command.
 
