@@ -90,7 +90,7 @@ def drawn() -> str:
     every = modules()
     for rooms in floors(found):
         for room in rooms:
-            below = ", ".join(f"`{other}` {count}" for other, count in found[room].most_common())
+            below = ", ".join(f"`{other}`" for other in sorted(found[room]))
             words = said(every[f"minutebook.{room}"])
             lines.append(f"| `{room}` | {words} | {below} |")
     lines += ["", "## Modules", ""]
