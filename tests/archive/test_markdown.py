@@ -10,7 +10,17 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minutebook.model import Image, Message, Round, Text, Thinking, ToolCall, ToolResult
+from minutebook.model import (
+    Billing,
+    Image,
+    Message,
+    Round,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
 from minutebook.record.header import Header, read_header, summary_line, write_header
 from minutebook.record.markdown import read_rounds, split_messages, write_round
 from minutebook.record.media import MediaStore, with_pictures, without_pictures
@@ -46,6 +56,27 @@ def test_any_round_file_gives_its_round_back(given: list[Round]) -> None:
     """RND-02, DB-09: the permanent record holds everything, to the last message boundary."""
     for round in kept(given):
         assert read_round(round_file("s", round)) == round
+
+
+def test_every_field_of_a_message_is_kept() -> None:
+    """DB-09: a field added to `Message` must be added to round files and documents too."""
+    full = Message(
+        "user",
+        (Text("go"),),
+        id="m",
+        at="2026-03-01T10:00:00Z",
+        reply_id="r",
+        model="opus",
+        usage=Usage(1, 2, 3, 4),
+        stop="end_turn",
+        queued=True,
+        billing=Billing(speed="fast"),
+    )
+    unset = Message("assistant", ())
+    assert all(getattr(full, n) != getattr(unset, n) for n in Message.__struct_fields__)
+    round = Round(1, (full,))
+    assert read_round(round_file("s", round)) == round
+    assert there_and_back([round]) == [round]
 
 
 @settings(max_examples=100, deadline=None)
