@@ -118,9 +118,9 @@ def _present(archive: Archive) -> set[str]:
 
 
 def _fresh(archive: Archive) -> tuple[Refreshed | None, bool]:
-    """Bring the index up to date; where that cannot be, it is used as it is.
+    """Bring the index up to date, or use the old one where it cannot be written.
 
-    Somebody else may be at it, or the archive may be a copy that can only be read.
+    Another process may be writing it, or the archive may be read-only.
     """
     try:
         return refresh(archive), False

@@ -1,7 +1,7 @@
 """What a transcript has that its session in the archive has not.
 
-The same answer serves whoever writes it down and whoever only reads on: rounds that follow,
-numbered as they will be once they are written (ARC-03).
+Writing and reading use the same answer: the rounds that follow, numbered as they will be
+once they are written (ARC-03).
 """
 
 from __future__ import annotations

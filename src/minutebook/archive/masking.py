@@ -1,8 +1,8 @@
 """The one place where secrets are taken out of what leaves the archive (ARC-06).
 
-Values come in as they are kept and go out with every text cleaned and masked. What is put in
-place of a secret is up to whoever asks: by default its kind, for a page a mark that becomes a
-button, for a person who said ``--secrets`` the secret itself.
+Values come in as they are kept and go out with every text cleaned and masked. The caller
+chooses what replaces a secret: by default its kind, on a page a mark that becomes a button,
+with ``--secrets`` the secret itself.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _marked(secret: str, where: Secret) -> str:
 
 
 reveal = Hide(_shown)
-"""For the person who asked for secrets: cleaned, and otherwise as it is."""
+"""For ``--secrets``: control characters are removed, secrets are shown."""
 mark = Hide(_marked)
 """Each secret replaced by a mark that names it without telling it."""
 hide = Hide(None)

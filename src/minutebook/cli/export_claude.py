@@ -55,7 +55,7 @@ def command(
 ) -> None:
     """Write an inscribed session as a transcript that `claude --resume` accepts.
 
-    The record is given back as it is: secrets are not masked.
+    Secrets are not masked: the export is the record itself.
 
     With --full-after, --engagement, --compress-engagement, --merge or --split it is a new
     transcript with an id of its own, which says where it comes from.

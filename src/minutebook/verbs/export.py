@@ -1,6 +1,6 @@
 """From the Markdown back to a transcript an agent can resume (OPS-09 … OPS-13).
 
-The record is given back as it is: nothing is masked. A round is read, written and forgotten,
+Nothing is masked: the export is the record itself. A round is read, written and forgotten,
 so a session of any size can be exported.
 """
 
