@@ -179,4 +179,4 @@ def test_an_export_gives_the_record_back_unmasked(run: Run, archive: Path, tmp_p
         assert key in run(*args, *places, "--secrets").out
     run("export-claude", SID, "--out", tmp_path / "out.jsonl", "--archive", archive)
     assert key in (tmp_path / "out.jsonl").read_text()
-    assert "secrets are not masked" in " ".join(run("export-claude", "--help").out.split())
+    assert "Secrets are not masked" in " ".join(run("export-claude", "--help").out.split())

@@ -188,9 +188,11 @@ export class Scroller {
     return this.sections.get(index);
   }
 
-  /** Scroll to a round, or to a block in it. */
+  /** Scroll to a round, or to a block in it; null when the reader has asked for another since. */
   async go(round, block = null) {
+    const mine = (this.asked = Symbol());
     const section = await this.reach(this.partOf(round, block ?? 0));
+    if (this.asked !== mine) return null;
     const target =
       (block !== null && $(`[data-at="${round}.${block}"]`, section)) ||
       $(`#round-${round}`) ||
@@ -239,6 +241,7 @@ export class Scroller {
   }
 
   async end() {
+    this.asked = null;
     await this.reach(this.parts.length - 1);
     this.to(document.documentElement.scrollHeight);
   }
