@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 # A worker for each core; tests that share a browser or a server stay on one (tests/conftest.py).
 PARALLEL := -n auto --dist loadgroup
+# Tests and benchmarks start hundreds of processes: what is compiled once must stay compiled.
+export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: architecture run test lint types unit browser slow resume bench bench-archive bench-engagements bench-search bench-viewer wheel clean
 
