@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import minutebook
+from minutebook.record.engagements import read_records
 from tests.conftest import as_line, user
 
 
@@ -103,3 +107,32 @@ def test_the_library_masks_too(tmp_path: Path) -> None:
         assert (secret in str(archive.session(path.stem).round(1))) is secrets
         (hit,) = archive.search("please", mode="lexical")
         assert secret not in str(hit)  # nor is it in the index
+
+
+def test_two_threads_do_not_wait_for_each_other(
+    examples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ARC-01: a list of sessions asks the minutes, the minutes ask the archive back."""
+    archive = minutebook.open_archive(tmp_path / "archive", [examples], create=True)
+    both_inside = threading.Barrier(2)
+
+    def read_slowly(*args: Any) -> Any:
+        with contextlib.suppress(threading.BrokenBarrierError):
+            both_inside.wait(0.5)
+        return read_records(*args)
+
+    def list_sessions() -> None:
+        with archive._lock, contextlib.suppress(threading.BrokenBarrierError):
+            both_inside.wait(0.5)
+            archive.sessions()
+
+    monkeypatch.setattr("minutebook.archive.minutes.read_records", read_slowly)
+    threads = [
+        threading.Thread(target=call, daemon=True)
+        for call in (archive.minutes.records, list_sessions)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+        assert not thread.is_alive()

@@ -105,7 +105,12 @@ class Archive:
         self._masked: tuple[object, dict[str, SessionRecord]] | None = None
         self._all: tuple[object, dict[str, SessionSummary], list[Trouble]] | None = None
         self.minutes = Minutes(
-            self.layout, self._entries, lambda: self.roster, lambda: self.settings, self._activities
+            self.layout,
+            self._entries,
+            lambda: self.roster,
+            lambda: self.settings,
+            self._activities,
+            self._lock,
         )
         problem = format_problem(self.layout)
         if problem is not None and problem.newer:

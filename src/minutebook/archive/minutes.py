@@ -47,6 +47,7 @@ class Minutes:
         roster: Callable[[], Roster],
         settings: Callable[[], Settings],
         activities: Callable[[str], Sequence[Activity]],
+        lock: threading.RLock,
     ) -> None:
         self._layout = layout
         self._entries, self._roster, self._settings = entries, roster, settings
@@ -56,7 +57,8 @@ class Minutes:
         self._stored: dict[str, SessionRecord] = {}
         self._corrections: dict[str, list[Correction]] = {}
         self._tags: dict[str, list[Tag]] = {}
-        self._lock = threading.RLock()
+        # The archive's own: each asks the other while it holds it.
+        self._lock = lock
         self.problems: dict[str, str] = {}
         """Path of a file that cannot be read as a whole → why."""
 
