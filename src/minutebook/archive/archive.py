@@ -26,7 +26,7 @@ from minutebook.archive.masking import Hide, hidden, hide, reveal
 from minutebook.archive.minutes import Minutes, card, version_of
 from minutebook.archive.names import by_id, by_name, existing_file, nearest, parse_address, shortest
 from minutebook.archive.session import OpenSession
-from minutebook.archive.sessions import SessionList, SessionSummary
+from minutebook.archive.sessions import Known, SessionList, SessionSummary
 from minutebook.archive.settings import Settings, read_settings
 from minutebook.config import chosen_archive, expanded
 from minutebook.derive.activity import Activity, activity
@@ -263,38 +263,15 @@ class Archive:
             return self._all[1], self._all[2]
 
     def _summaries(self) -> tuple[dict[str, SessionSummary], list[Trouble]]:
-        ledger, roster, settings = self.ledger(), self.roster, self.settings
-        labelled = {id for id, record in self.minutes.stored().items() if record.engagements}
-        unusable = list(self.library.troubles)
-        found: list[SessionSummary] = []
-        unread: list[Transcript] = []
         transcripts = {**self._transcripts(), **self._named}
-        for id, entry in ledger.sessions.items():
-            transcript = transcripts.pop(id, None)
-            if transcript is not None and has_grown(entry, transcript):
-                unread.append(transcript)
-            else:
-                found.append(listing.of_entry(entry, transcript, roster, settings, id in labelled))
-        unread += transcripts.values()
-        for transcript, overview in self._skimmed(unread):
-            id = transcript.session_id
-            known = ledger.sessions.get(id)
-            if overview.info is None:
-                problem = overview.problem or "cannot be read"
-                unusable.append(Trouble(transcript.path, problem))
-                if known is not None:
-                    found.append(listing.of_entry(known, None, roster, settings, id in labelled))
-                continue
-            info = overview.info
-            if known is not None:
-                rounds = self.open(id).count
-                if info.rounds < known.rounds:  # the transcript has lost something
-                    info = known.info
-                info = msgspec.structs.replace(info, rounds=rounds)
-            found.append(
-                listing.of_transcript(info, transcript, known, roster, settings, id in labelled)
-            )
-        return {session.id: session for session in listing.linked(found)}, unusable
+        labelled = {id for id, record in self.minutes.stored().items() if record.engagements}
+        found, unusable = listing.gathered(
+            Known(self._entries(), self.roster, self.settings, labelled),
+            transcripts,
+            skim=self._skimmed,
+            count=lambda session_id: self.open(session_id).count,
+        )
+        return found, [*self.library.troubles, *unusable]
 
     def _skimmed(self, transcripts: Sequence[Transcript]) -> Iterable[tuple[Transcript, Overview]]:
         """A skim of each; one that was read before and has not changed is known."""
@@ -479,15 +456,6 @@ class Archive:
         for _, opened in list(self._open.values()):
             found |= opened.damaged
         return [Trouble(Path(path), reason) for path, reason in sorted(found.items())]
-
-
-def has_grown(entry: Entry, transcript: Transcript) -> bool:
-    """Whether a transcript may have something its session in the archive has not."""
-    if entry.waiting:
-        return True
-    if entry.source != transcript.location:
-        return False  # another copy: the archived one counts
-    return (entry.size, entry.mtime) != (transcript.size, transcript.mtime)
 
 
 def _current(transcript: Transcript | None) -> Transcript | None:

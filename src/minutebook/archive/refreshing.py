@@ -14,7 +14,8 @@ from pathlib import Path
 
 import msgspec
 
-from minutebook.archive.archive import Archive, has_grown
+from minutebook.archive.archive import Archive
+from minutebook.archive.sessions import has_grown
 from minutebook.derive.turn_pairs import turn_pairs
 from minutebook.index import database as db
 from minutebook.index.entry import (

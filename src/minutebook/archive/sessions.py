@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from datetime import datetime
 
 import msgspec
@@ -14,6 +14,7 @@ from minutebook.derive.times import instant
 from minutebook.model import Link, Roster, SessionInfo
 from minutebook.record.ledger import Entry
 from minutebook.sources.base import Transcript, Trouble
+from minutebook.sources.library import Overview
 
 NAMELESS = "(nothing said)"
 
@@ -71,44 +72,93 @@ class SessionList(msgspec.Struct, frozen=True):
         return len(self.sessions)
 
 
-def of_entry(
-    entry: Entry, transcript: Transcript | None, roster: Roster, settings: Settings, labelled: bool
-) -> SessionSummary:
-    """An archived session that has not changed since."""
-    info = entry.info
-    if transcript is None:  # what was still growing when it was last read is gone with it
-        info = msgspec.structs.replace(info, rounds=entry.rounds)
-    return SessionSummary(
-        info=info,
-        identity=identify(info, roster),
-        ghost=settings.is_ghost(info) and not labelled,
-        archived=True,
-        present=transcript is not None,
-        path=entry.source,
-        size=max(entry.size, 0),
-        mtime=max(entry.mtime, 0.0),
-    )
+class Known(msgspec.Struct, frozen=True):
+    """What is known of sessions beside their transcripts."""
+
+    entries: Mapping[str, Entry]
+    roster: Roster
+    settings: Settings
+    labelled: Set[str]
+    """Sessions with engagements: they are no ghosts."""
+
+    def of_entry(self, id: str, transcript: Transcript | None) -> SessionSummary:
+        """An archived session that has not changed since."""
+        entry = self.entries[id]
+        info = entry.info
+        if transcript is None:  # what was still growing when it was last read is gone with it
+            info = msgspec.structs.replace(info, rounds=entry.rounds)
+        return SessionSummary(
+            info=info,
+            identity=identify(info, self.roster),
+            ghost=self._is_ghost(info, id),
+            archived=True,
+            present=transcript is not None,
+            path=entry.source,
+            size=max(entry.size, 0),
+            mtime=max(entry.mtime, 0.0),
+        )
+
+    def of_transcript(self, info: SessionInfo, transcript: Transcript) -> SessionSummary:
+        """A session whose transcript has been read just now."""
+        return SessionSummary(
+            info=info,
+            identity=identify(info, self.roster),
+            ghost=self._is_ghost(info, transcript.session_id),
+            archived=transcript.session_id in self.entries,
+            present=True,
+            path=transcript.location,
+            size=transcript.size,
+            mtime=transcript.mtime,
+        )
+
+    def _is_ghost(self, info: SessionInfo, id: str) -> bool:
+        return self.settings.is_ghost(info) and id not in self.labelled
 
 
-def of_transcript(
-    info: SessionInfo,
-    transcript: Transcript,
-    entry: Entry | None,
-    roster: Roster,
-    settings: Settings,
-    labelled: bool,
-) -> SessionSummary:
-    """A session whose transcript has been read just now."""
-    return SessionSummary(
-        info=info,
-        identity=identify(info, roster),
-        ghost=settings.is_ghost(info) and not labelled,
-        archived=entry is not None,
-        present=True,
-        path=transcript.location,
-        size=transcript.size,
-        mtime=transcript.mtime,
-    )
+def has_grown(entry: Entry, transcript: Transcript) -> bool:
+    """Whether a transcript may have something its session in the archive has not."""
+    if entry.waiting:
+        return True
+    if entry.source != transcript.location:
+        return False  # another copy: the archived one counts
+    return (entry.size, entry.mtime) != (transcript.size, transcript.mtime)
+
+
+def gathered(
+    known: Known,
+    transcripts: Mapping[str, Transcript],
+    *,
+    skim: Callable[[list[Transcript]], Iterable[tuple[Transcript, Overview]]],
+    count: Callable[[str], int],
+) -> tuple[dict[str, SessionSummary], list[Trouble]]:
+    """Every session by its id, and the transcripts that cannot be read.
+
+    Only what is not in the archive is skimmed; `count` tells how many rounds a session has
+    of which the archive has the beginning.
+    """
+    found: list[SessionSummary] = []
+    unusable: list[Trouble] = []
+    unread = [t for id, t in transcripts.items() if id not in known.entries]
+    for id, entry in known.entries.items():
+        transcript = transcripts.get(id)
+        if transcript is not None and has_grown(entry, transcript):
+            unread.append(transcript)
+        else:
+            found.append(known.of_entry(id, transcript))
+    for transcript, overview in skim(unread):
+        archived = known.entries.get(transcript.session_id)
+        info = overview.info
+        if info is None:
+            unusable.append(Trouble(transcript.path, overview.problem or "cannot be read"))
+            if archived is not None:
+                found.append(known.of_entry(transcript.session_id, None))
+            continue
+        if archived is not None:
+            if info.rounds < archived.rounds:  # the transcript has lost something
+                info = archived.info
+            info = msgspec.structs.replace(info, rounds=count(transcript.session_id))
+        found.append(known.of_transcript(info, transcript))
+    return {session.id: session for session in linked(found)}, unusable
 
 
 def linked(sessions: Iterable[SessionSummary]) -> list[SessionSummary]:

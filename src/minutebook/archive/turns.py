@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from datetime import datetime
 
-from minutebook.archive.archive import Archive, has_grown
+from minutebook.archive.archive import Archive
 from minutebook.archive.masking import hidden
 from minutebook.archive.refreshing import words_of
+from minutebook.archive.sessions import has_grown
 from minutebook.derive.times import instant
 from minutebook.derive.turn_pairs import TurnPair, turn_pairs
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from minutebook.archive import Archive
-from minutebook.archive.archive import has_grown
+from minutebook.archive.sessions import has_grown
 from minutebook.derive.times import instant
 from minutebook.derive.times import since as parse_since
 

@@ -173,7 +173,7 @@ def _ingest(root: Path, places: tuple[Path, ...], sending: Connection) -> str | 
 
 def _work(archive: Any) -> tuple[int, int]:
     """How many bytes of how many sessions will be read, nearly."""
-    from minutebook.archive.archive import has_grown
+    from minutebook.archive.sessions import has_grown
 
     entries = archive.ledger().sessions
     new = [
