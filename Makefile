@@ -2,8 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# A worker for each core; tests that share a browser or a server stay on one (tests/conftest.py).
-PARALLEL := -n auto --dist loadgroup
+# A worker for each core and one more, since many tests wait for a clock or a page; those that
+# share a browser or a server stay on one (tests/conftest.py).
+PARALLEL = -n $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)') --dist loadgroup
 # Tests and benchmarks start hundreds of processes: what is compiled once must stay compiled.
 export PYTHONDONTWRITEBYTECODE =
 

@@ -64,6 +64,11 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.xdist_group(file))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest first, the browser's: what is left at the end keeps every worker busy."""
+    items.sort(key=lambda item: not item.path.name.endswith("_browser.py"))
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item,

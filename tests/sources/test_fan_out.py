@@ -28,6 +28,11 @@ def large(transcript: Transcript) -> str:
     return transcript.session_id * 100_000
 
 
+def large_pid(transcript: Transcript) -> tuple[str, int]:
+    """More than a pipe holds: a worker cannot be done before it is read."""
+    return large(transcript), os.getpid()
+
+
 def dies_on_seven(transcript: Transcript) -> tuple[str, int]:
     if transcript.session_id == "s7" and os.getpid() != PARENT:
         os._exit(3)
@@ -71,11 +76,15 @@ def test_an_error_is_raised_here(transcripts: list[Transcript]) -> None:
 
 def test_stopping_early_leaves_no_process(transcripts: list[Transcript]) -> None:
     """A consumer that has enough ends the workers."""
-    results: Iterator[object] = fan_out(working_process, transcripts, 2)
-    next(results)
+    results: Iterator[tuple[Transcript, tuple[str, int]]] = fan_out(large_pid, transcripts, 2)
+    workers: set[int] = set()
+    while len(workers) < 2:
+        _, (_, pid) = next(results)
+        workers.add(pid)
     results.close()  # type: ignore[attr-defined]
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+    for pid in workers:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
 
 
 def test_a_process_with_threads_does_not_fork(transcripts: list[Transcript]) -> None:

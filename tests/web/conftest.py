@@ -191,8 +191,9 @@ def written(tmp_path: Path) -> Written:
     return Written(tmp_path / "claude")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Closed after each file: while Playwright runs, no other test could start an event loop."""
     if CHROMIUM is None:
         pytest.skip("needs Chromium: apt-get install chromium (make test does, as root)")
     with sync_playwright() as playwright:

@@ -8,7 +8,6 @@ import click
 
 from minutebook.archive.finding import Hit
 from minutebook.cli import terminal
-from minutebook.cli.ingest_report import method_mark
 from minutebook.derive.times import instant
 from minutebook.index.snippet import Snippet
 from minutebook.model.session import project_of
@@ -32,7 +31,7 @@ def _print_hit(hit: Hit) -> None:
         topic = terminal.fit(
             terminal.one_line(hit.engagement.topic), max(10, room - 2 - len(label))
         )
-        terminal.say(f"  {method_mark(label, method)}{topic}")
+        terminal.say(f"  {terminal.method_mark(label, method)}{topic}")
     if hit.snippet.text:
         side = {"asked": "you: ", "answered": "agent: "}.get(hit.side or "", "")
         terminal.say(f"  {terminal.quiet(side)}{_marked(hit.snippet, room - 2 - len(side))}")

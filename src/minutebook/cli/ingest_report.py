@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-import click
-
 from minutebook.archive import Archive
 from minutebook.cli import terminal
 from minutebook.derive.times import instant
@@ -17,19 +15,6 @@ from minutebook.verbs.ingest import Forecast, IngestReport
 from minutebook.verbs.survey import Surveyed
 
 _MOST = 10
-_MARKS = {
-    "review": "blue",
-    "build": "green",
-    "design": "magenta",
-    "debug": "red",
-    "reorg": "cyan",
-    "write": "yellow",
-    "deploy": "bright_green",
-    "plan": "bright_magenta",
-    "research": "bright_blue",
-    "triage": "bright_yellow",
-    "discuss": "white",
-}
 
 
 def print_forecast(forecast: Forecast) -> None:
@@ -158,11 +143,6 @@ def print_newest(records: Iterable[SessionRecord]) -> None:
         terminal.say(terminal.quiet(f"… and {len(rows) - _MOST:,} older ones."))
 
 
-def method_mark(text: str, method: str) -> str:
-    """A text in the colour of a method."""
-    return click.style(text, fg=_MARKS.get(method))
-
-
 def _address(record: SessionRecord, engagement: Engagement) -> str:
     first, last = engagement.turn_range
     rounds = f"{first}-{last}" if last != first else str(first)
@@ -175,7 +155,7 @@ def engagement_line(record: SessionRecord, engagement: Engagement, cells: int) -
     day = when.strftime("%Y-%m-%d") if when else " " * 10
     room = max(20, terminal.columns() - 10 - 2 - 9 - 12 - 2 - cells)
     method = terminal.one_line(engagement.method)
-    mark = method_mark(terminal.pad(method, 9), method)
+    mark = terminal.method_mark(terminal.pad(method, 9), method)
     phase = terminal.pad(terminal.one_line(engagement.phase), 12)
     topic = terminal.pad(terminal.one_line(engagement.topic), room)
     return f"{day}  {mark}{phase}{topic}  {terminal.quiet(_address(record, engagement))}"

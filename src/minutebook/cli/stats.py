@@ -11,7 +11,6 @@ import click
 from minutebook.archive import Archive
 from minutebook.cli import terminal
 from minutebook.cli.filters import filter_options, filters_of
-from minutebook.cli.ingest_report import method_mark
 from minutebook.cli.json_output import print_json
 from minutebook.cli.new_index import telling_of_a_new_index
 from minutebook.cli.options import archive_options, json_option, opened
@@ -67,7 +66,7 @@ def _table(title: str, counts: dict[str, int], *, marked: bool = False) -> None:
     for name in names:
         count = counts[name]
         label = terminal.pad(terminal.one_line(name), room)
-        label = method_mark(label, name) if marked else label
+        label = terminal.method_mark(label, name) if marked else label
         length = max(1, round(bar * count / widest))
         terminal.say(f"  {label}  {count:5,}  {terminal.quiet('█' * length)}")
     if len(counts) > _MOST:

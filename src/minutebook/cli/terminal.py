@@ -110,3 +110,23 @@ def note(text: str) -> None:
 def wants_color() -> bool:
     """On a terminal, unless ``NO_COLOR`` says otherwise."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+_MARKS = {
+    "review": "blue",
+    "build": "green",
+    "design": "magenta",
+    "debug": "red",
+    "reorg": "cyan",
+    "write": "yellow",
+    "deploy": "bright_green",
+    "plan": "bright_magenta",
+    "research": "bright_blue",
+    "triage": "bright_yellow",
+    "discuss": "white",
+}
+
+
+def method_mark(text: str, method: str) -> str:
+    """A text in the colour of a method."""
+    return click.style(text, fg=_MARKS.get(method))

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from minutebook.derive.patterns import pattern
 from minutebook.derive.secret_forms import LOGIN, user_and_password
 from minutebook.derive.secret_names import Named, named
 from minutebook.derive.secret_scan import Found, Hint, first
@@ -26,37 +27,37 @@ from minutebook.derive.secret_values import (
 )
 
 # Read backwards from the sign: what closes the name, the name, what stands before it.
-_NAME = re.compile(
+_NAME = pattern(
     r"""(?P<sign>[:+?|]{0,2})(?P<space>[ \t]{0,12})(?P<close>(?:[dD]5%|["'\]\\?*`]){0,6})"""
     r"""(?P<name>[\w-]{2,64})(?P<before>[^\n]{0,64})""",
     re.ASCII,
 )
-_TYPE = re.compile(r"""[ \t]?[A-Za-z_&][\w.:<>\[\]|&? ']{0,40}?[ \t]?=[ \t]?(?=["'`])""")
-_BETWEEN = re.compile(r">?(?P<space>[ \t]{0,8})\*{0,2}[ \t]?")
-_OPEN = re.compile(r"""[bBrRuUfFL@$]{0,2}(?P<quote>\\{0,3}["'`]|%22|[“„«「])""")
+_TYPE = pattern(r"""[ \t]?[A-Za-z_&][\w.:<>\[\]|&? ']{0,40}?[ \t]?=[ \t]?(?=["'`])""")
+_BETWEEN = pattern(r">?(?P<space>[ \t]{0,8})\*{0,2}[ \t]?")
+_OPEN = pattern(r"""[bBrRuUfFL@$]{0,2}(?P<quote>\\{0,3}["'`]|%22|[“„«「])""")
 _CLOSING = {"“": "”", "„": "“", "«": "»", "「": "」"}
 _RUN = r"""[^\s\x00-\x1f\x7f"'`\\<>•“”]"""
 _FIRST, _LONGEST = 200, 4_000
-_BARE, _REST = re.compile(f"{_RUN}{{1,{_FIRST}}}"), re.compile(f"{_RUN}{{0,2000}}")
+_BARE, _REST = pattern(f"{_RUN}{{1,{_FIRST}}}"), pattern(f"{_RUN}{{0,2000}}")
 _JUDGED = 64  # so many signs of a value say what it is
 
-_EXPORT = re.compile(r"[ \t]{1,3}(?:tropxe|VNE|vne--|e-|tes|xtes|GRA|gra-dliub--)(?:\W|$)|=")
-_LISTED = re.compile(r"[;&?][ \t]{0,2}|[ \t]{1,2}[^\s=,(]{1,60}=")
-_PAIR_NEXT = re.compile(r"[ \t]{1,2}[\w.-]{1,60}=[^\s=]")
-_STOPS, _STOPS_SOONER = re.compile(r"[;&|\][(){}]"), re.compile(r"[,;&|\][(){}]")
-_SEPARATES, _SEPARATES_SOONER = re.compile(r"[;&|]"), re.compile(r"[,;&|]")
-_LINE_ENDS = re.compile(r"[ \t]*(?:$|[\r\n#])")
-_ENDS_HERE = re.compile(r"""[ \t]{0,8}(?:$|[\r\n#|]|//|\\[nrt]|["'`,;})\]])""")
-_GOES_ON = re.compile(r"[ \t]{0,3}(?:[+?%]|\|\|?|&&|\bif\b|\bor\b|\bas\b|\.\w|\()")
-_NESTED = re.compile(r"[A-Za-z_][\w-]{0,40}+=[^=\s]", re.ASCII)
-_DEFAULT = re.compile(r"""-([^\s}"'`$]{1,200})\}""")  # ${DB_PASSWORD:-changeme}
+_EXPORT = pattern(r"[ \t]{1,3}(?:tropxe|VNE|vne--|e-|tes|xtes|GRA|gra-dliub--)(?:\W|$)|=")
+_LISTED = pattern(r"[;&?][ \t]{0,2}|[ \t]{1,2}[^\s=,(]{1,60}=")
+_PAIR_NEXT = pattern(r"[ \t]{1,2}[\w.-]{1,60}=[^\s=]")
+_STOPS, _STOPS_SOONER = pattern(r"[;&|\][(){}]"), pattern(r"[,;&|\][(){}]")
+_SEPARATES, _SEPARATES_SOONER = pattern(r"[;&|]"), pattern(r"[,;&|]")
+_LINE_ENDS = pattern(r"[ \t]*(?:$|[\r\n#])")
+_ENDS_HERE = pattern(r"""[ \t]{0,8}(?:$|[\r\n#|]|//|\\[nrt]|["'`,;})\]])""")
+_GOES_ON = pattern(r"[ \t]{0,3}(?:[+?%]|\|\|?|&&|\bif\b|\bor\b|\bas\b|\.\w|\()")
+_NESTED = pattern(r"[A-Za-z_][\w-]{0,40}+=[^=\s]", re.ASCII)
+_DEFAULT = pattern(r"""-([^\s}"'`$]{1,200})\}""")  # ${DB_PASSWORD:-changeme}
 # - name: DB_PASSWORD↵  value: …
-_ENTRY = re.compile(
+_ENTRY = pattern(
     r"""(?:name|key)["']?[ \t]{0,2}[:=][ \t]{0,2}["']?([\w.-]{2,64})["']?,?\s{0,40}["']?$""",
     re.IGNORECASE,
 )
 # A line that says who logs in where, above the one with the password.
-_USER_ABOVE = re.compile(
+_USER_ABOVE = pattern(
     r"""(?:^|\n)[ \t]{0,40}(?:\d{1,6}[→:|\t-][ \t]{0,40})?[-"']{0,2}[\w.-]{0,40}"""
     r"""(?:user(?:name)?|login|e?mail|account|host(?:name)?)["']?[ \t]{0,2}[=:][ \t]{0,2}"""
     r"""["']?[\w.@+-]{1,80}["']?[ \t]{0,4}\n[^\n]{0,60}$""",

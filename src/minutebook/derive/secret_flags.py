@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from minutebook.derive.patterns import pattern
 from minutebook.derive.secret_assignments import literal
 from minutebook.derive.secret_names import named
 from minutebook.derive.secret_scan import Found, Hint, first
@@ -16,13 +17,13 @@ _AFTER_DASH = (
     r"""(?<=[\s"'`\[(,]-)(?=[pPuUawS][ ="'\w$]"""
     rf"""|-?[A-Za-z][A-Za-z-]{{1,40}}+(?<=[rRsSwWeEkK][dDtTnNyYsSeErR]){_ENDS}["']?[ ,])"""
 )
-_LONG = re.compile(
+_LONG = pattern(
     r"""--?(?P<name>[A-Za-z][A-Za-z-]{1,40})(?:[ \t]{1,4}|["'],[ \t]{0,4}(?=["']))"""
     r"""(?:(?P<quote>["'])(?P<value>[^"'\n-][^"'\n]{0,200})(?P=quote)"""
     r"""|(?P<bare>[^\s"'`\\<>(){}\[\],;|•=-][^\s"'`\\<>;|•=]{0,200}={0,2}))""",
     re.ASCII,
 )
-_SHORT = re.compile(
+_SHORT = pattern(
     r"""-(?P<flag>[pPuUawS])(?:["'],)?(?P<space>[ =]?)["']?"""
     r"""(?P<value>[^\s"'`\\<>;|•-][^\s"'`\\<>|•]{0,200})""",
     re.ASCII,
@@ -41,10 +42,10 @@ _PROGRAMS = (
     ("U", True, ":", "curl"),
     ("U", True, "%", "smbclient rpcclient"),
 )
-_LOGINS = re.compile(r"\b(?:docker|podman|buildah|skopeo|nerdctl|az|oc|cf|registry|auth) login\b")
-_WORDS = re.compile(r"[\w-]+")
-_PIPED = re.compile(r"""\becho (?:-n )?["']?([^\s"'|•$]{3,100})["']? ?\| ?sudo(?: -\w)* $""")
-_USER = re.compile(r"[\w.@+\\-]{1,80}")
+_LOGINS = pattern(r"\b(?:docker|podman|buildah|skopeo|nerdctl|az|oc|cf|registry|auth) login\b")
+_WORDS = pattern(r"[\w-]+")
+_PIPED = pattern(r"""\becho (?:-n )?["']?([^\s"'|•$]{3,100})["']? ?\| ?sudo(?: -\w)* $""")
+_USER = pattern(r"[\w.@+\\-]{1,80}")
 _BACK = 200
 
 

@@ -7,42 +7,41 @@ from __future__ import annotations
 
 import re
 
+from minutebook.derive.patterns import pattern
 from minutebook.derive.secret_scan import Found
 from minutebook.derive.secret_values import odd, plausible, reference, weak
 
-_SQL = re.compile(r"""(?:ASSWORD|assword|DENTIFIED BY)[ \t\n]{1,3}'([^'\n•]{1,100})'""")
-_SQL_LEFT = re.compile(
-    r"\b(?:create|alter)\s{1,4}(?:user|role|login)\b[^\n;]{0,80}$", re.IGNORECASE
-)
-_ELEMENT = re.compile(r"assword>([^<>\s•]{3,100})</")
-_SETTER = re.compile(r"""assword\([ \t\n]{0,20}["']([^"'\n\s•]{3,100})["'][ \t\n]{0,20}\)""")
-_SETS = re.compile(r"(?:\b[sS]et_?|\b[wW]ith_?|\.)[pP]$")
-_MACRO = re.compile(r"""ASSWORD[ \t]{1,8}"([^"\n\s•]{3,100})\"""")
-_MACROS = re.compile(r"#[ \t]{0,2}define[ \t]{1,4}\w{0,60}$")
-_DEFAULT = re.compile(
+_SQL = pattern(r"""(?:ASSWORD|assword|DENTIFIED BY)[ \t\n]{1,3}'([^'\n•]{1,100})'""")
+_SQL_LEFT = pattern(r"\b(?:create|alter)\s{1,4}(?:user|role|login)\b[^\n;]{0,80}$", re.IGNORECASE)
+_ELEMENT = pattern(r"assword>([^<>\s•]{3,100})</")
+_SETTER = pattern(r"""assword\([ \t\n]{0,20}["']([^"'\n\s•]{3,100})["'][ \t\n]{0,20}\)""")
+_SETS = pattern(r"(?:\b[sS]et_?|\b[wW]ith_?|\.)[pP]$")
+_MACRO = pattern(r"""ASSWORD[ \t]{1,8}"([^"\n\s•]{3,100})\"""")
+_MACROS = pattern(r"#[ \t]{0,2}define[ \t]{1,4}\w{0,60}$")
+_DEFAULT = pattern(
     r"""(?:ASSWORD|assword)["'\]]{0,2}\s?(?:\|\||\?\?)\s?["'`]([^"'`\s•]{3,100})["'`]"""
 )
-_PAIR = re.compile(r"""(?:ASSWORD|assword)\\?["'],\s?\\?["']([^"'\\\s•]{3,100})\\?["']""")
-_PAIRS = re.compile(
+_PAIR = pattern(r"""(?:ASSWORD|assword)\\?["'],\s?\\?["']([^"'\\\s•]{3,100})\\?["']""")
+_PAIRS = pattern(
     r"(?:append|set|put|add|get|env|define|config|header|param|field)\w{0,12}(?:<\w{1,20}>)?"
     r"""\([ \t]?\\?["'][\w.-]{0,60}$""",
     re.IGNORECASE,
 )
-_CELL = re.compile(
+_CELL = pattern(
     r"(?:ASSWORD|assword)[*`]{0,3}[ \t]{0,30}\|[ \t]{0,8}`?([^\s`|•]{4,80})`?[ \t]{0,40}\|"
 )
-_NETRC = re.compile(r"""assword\s{1,8}["']?([^\s•"']{3,100})""")
-_NETRC_LEFT = re.compile(
+_NETRC = pattern(r"""assword\s{1,8}["']?([^\s•"']{3,100})""")
+_NETRC_LEFT = pattern(
     r"\b(?:default|machine\s{1,4}[^\s•]{1,80})\s{1,8}login\s{1,4}[^\s•]{1,80}\s{1,8}"
     r"(?:account\s{1,4}[^\s•]{1,80}\s{1,8})?p$"
 )
-LOGIN = re.compile(r"(?i:login|credentials|creds|zugangsdaten)")
-_LOGIN_PAIR = re.compile(
+LOGIN = pattern(r"(?i:login|credentials|creds|zugangsdaten)")
+_LOGIN_PAIR = pattern(
     r"""\*{0,2}[ \t]{0,2}[`"']?(?P<user>[\w.@+-]{2,60}?)[`"']?[ \t]?[/:|][ \t]?"""
     r"""[`"']?(?P<value>[^\s"'`<>()\[\]{}\\,;•|/]{3,80})"""
 )
-_DOCKER = re.compile(r"ASSWORD[ \t]([^\s•=]{3,100})[ \t]*(?:\n|$)")
-_DOCKER_LEFT = re.compile(r"(?:^|\n)[ \t]*ENV[ \t]\w{0,60}$")
+_DOCKER = pattern(r"ASSWORD[ \t]([^\s•=]{3,100})[ \t]*(?:\n|$)")
+_DOCKER_LEFT = pattern(r"(?:^|\n)[ \t]*ENV[ \t]\w{0,60}$")
 
 
 def sql(text: str, at: int) -> Found | None:

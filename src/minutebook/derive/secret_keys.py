@@ -12,15 +12,16 @@ from functools import partial
 
 import msgspec
 
+from minutebook.derive.patterns import pattern
 from minutebook.derive.secret_scan import Candidate, Hint
 
-_MIXED = re.compile(r"[A-Za-z]\d|\d[A-Za-z]|[A-Z]{2}[a-z]|[a-z][A-Z]{2}")
-_PIECES = re.compile(r"[A-Za-z0-9]{8,}")
-_PLACEHOLDER = re.compile(
+_MIXED = pattern(r"[A-Za-z]\d|\d[A-Za-z]|[A-Z]{2}[a-z]|[a-z][A-Z]{2}")
+_PIECES = pattern(r"[A-Za-z0-9]{8,}")
+_PLACEHOLDER = pattern(
     r"x{5}|example|placeholder|redacted|(?:^|[-_.])(?:your|dummy|sample|fake)(?:[-_.]|$)",
     re.IGNORECASE,
 )
-_NO_PASSWORD = re.compile(
+_NO_PASSWORD = pattern(
     r"""(?:my|your|the|db|some)?[-_]?(?:pass(?:word|wd|phrase)?|pwd|pw|user(?:name)?|secret|token|
     key|api[-_]?key|change[-_]?me|admin|root|guest|test|example|foo|bar|postgres|mysql|redis|
     redacted|hidden|none|null|x-oauth-basic|x-token-auth|port)|
@@ -150,13 +151,13 @@ _HINTS = (
     ("J", r"(?<=eyJ)", r"eyJ"),
 )  # the others are looked for as they are
 
-_PEM_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
-_PEM_END = re.compile(r"-----END (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
-_PEM_MATERIAL = re.compile(r"[A-Za-z0-9+/]{32}")
+_PEM_BEGIN = pattern(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_PEM_END = pattern(r"-----END (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_PEM_MATERIAL = pattern(r"[A-Za-z0-9+/]{32}")
 _PEM_GAP = r"""(?:\\+[nrt]|\d{1,6}[→:|\t]|[\s"'`,|>#*+])"""
 # Only runs of one class are possessive: Python before 3.11.5 errs with groups.
 # Without an END line: lines of material, with what quoting, numbering or escaping puts between.
-_PEM_OPEN = re.compile(
+_PEM_OPEN = pattern(
     rf"(?:{_PEM_GAP}{{0,40}}(?:(?:Proc-Type|DEK-Info|Version|Comment):[^\n\\]{{0,100}}+"
     rf"|[A-Za-z0-9+/=]{{16,}}+))*(?:{_PEM_GAP}{{1,40}}[A-Za-z0-9+/]{{1,15}}+(?:={{1,2}}|\Z))?"
 )
@@ -177,7 +178,7 @@ class _Rule(msgspec.Struct, frozen=True):
     rank: int  # of two kinds for one place, the lower is shown
     kind: str
     anchors: tuple[str, ...]  # all of one length
-    match: Callable[[str, int], re.Match[str] | None]
+    pattern: re.Pattern[str]
     holds: Callable[[re.Match[str]], bool]
     part: str | int  # the group that is secret
 
@@ -190,11 +191,10 @@ def key_hints() -> Iterator[Hint]:
     ]
     rows += [(*row, "own") for row in _PHRASES]
     groups: dict[tuple[str, str], list[_Rule]] = {}
-    for rank, (kind, anchors, pattern, holds, part) in enumerate(rows, 1):
+    for rank, (kind, anchors, source, holds, part) in enumerate(rows, 1):
         words = tuple(anchors.split())
         shared = ((s, around) for s, around, ending in _HINTS if re.fullmatch(ending, words[0]))
-        match = re.compile(pattern, re.ASCII).match
-        rule = _Rule(rank, kind, words, match, holds, part)
+        rule = _Rule(rank, kind, words, pattern(source, re.ASCII), holds, part)
         groups.setdefault(next(shared, (words[0], "")), []).append(rule)
     for (sign, around), rules in groups.items():
         behind = _behind(rules) if around.endswith("16})") else ""
@@ -214,7 +214,7 @@ def _behind(rules: Sequence[_Rule]) -> str:
 def _read(rules: tuple[_Rule, ...], text: str, end: int) -> Iterator[Candidate]:
     for rule in rules:
         if text.endswith(rule.anchors, 0, end):
-            found = rule.match(text, end - len(rule.anchors[0]))
+            found = rule.pattern.match(text, end - len(rule.anchors[0]))
             if found and rule.holds(found):
                 yield found.start(rule.part), rule.rank, found.end(rule.part), rule.kind
 

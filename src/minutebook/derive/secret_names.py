@@ -6,10 +6,11 @@ Names are compared word by word, whatever joins the words: `dbPassword`, `DB_PAS
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 import msgspec
+
+from minutebook.derive.patterns import pattern
 
 
 class Named(msgspec.Struct, frozen=True):
@@ -20,8 +21,8 @@ class Named(msgspec.Struct, frozen=True):
     environment: bool  # written like a variable of the environment: `PGPASSWORD`
 
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9_]*[A-Z][A-Z0-9_]*")
+_WORDS = pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_ENVIRONMENT = pattern(r"[A-Z][A-Z0-9_]*[A-Z][A-Z0-9_]*")
 
 # Words after the one that matters: `DB_PASSWORD_PROD`, `secretKeyBase`, `password2`.
 _TAILS = frozenset(
@@ -33,7 +34,7 @@ _PASSWORDS = frozenset(
 )
 # Also names of other things: a pass over data, the working directory.
 _SHORT = frozenset("pass pwd pw mdp".split())
-_NOT_PASS = re.compile(r".*(?:com|by|tres|sur|over|under|encom|multi|single|one|two)pass")
+_NOT_PASS = pattern(r".*(?:com|by|tres|sur|over|under|encom|multi|single|one|two)pass")
 _ACCOUNTS = frozenset(
     "db database user usr admin root my mysql maria mariadb pg postgres postgresql sql mssql sa "
     "oracle mongo mongodb redis rabbit rabbitmq amqp mq kafka elastic smtp imap pop mail email ftp "

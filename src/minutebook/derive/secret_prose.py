@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from minutebook.derive.patterns import pattern
 from minutebook.derive.secret_forms import LOWER, UPPER, sql, user_and_password
 from minutebook.derive.secret_scan import Found, Hint, first
 from minutebook.derive.secret_values import (
@@ -39,27 +40,27 @@ _IS = (
 _TO = r"\s(?:to|is set to|set to|auf|à|a)\s"
 _MARK = r"(?:\s?[:：]\s{0,2}|\s[-–—]\s)"
 _WORD = r"(?:ass(?:wor[dt]|phrase|code)|asse|ennwort|ontraseña|enha|ароль)"
-_SAID = re.compile(
+_SAID = pattern(
     rf"(?:{_WORD}\*{{0,2}}(?:{_OF}?(?:(?P<sure>{_IS})|{_TO})|{_OF}{_MARK}|\s[:–—-]\s)"
     rf"|(?:ontraseña|ароль){_MARK}){_VALUE}"
 )
-_NEXT = re.compile(rf"{_WORD}[ \t\n]{_VALUE}")
-_VERB = re.compile(
+_NEXT = pattern(rf"{_WORD}[ \t\n]{_VALUE}")
+_VERB = pattern(
     r"\b(?:use|using|with|enter|type|try|mit|avec|con)\s(?:the |my |our |this |dem |le |la )?p?$",
     re.IGNORECASE,
 )
-_PHRASE = re.compile(
+_PHRASE = pattern(
     r"assphrase(\sis|\s?:)?\s((?:[a-z]{2,16} ){2,9}[a-z]{2,16}|(?:[a-z]{2,16}-){3,9}[a-z]{2,16})"
     r"(?=[.!\n]|$)"
 )
-_EASTERN = re.compile(
+_EASTERN = pattern(
     r"(?:パスワード|密码|密碼|口令|비밀번호)(?:[はがを是为為는은이가：:＝=]|\s){1,4}" + _VALUE
 )
-_LOGIN = re.compile(r"\b(?:log(?:ged)? ?in|sign(?:ed)? ?in) with $", re.IGNORECASE)
-_SETS = re.compile(r"\b(?:set|chang|reset|updat)[a-z]{0,5}\s[^\n.,;:•]{0,30}$", re.IGNORECASE)
-_STOPS = re.compile(r"\*{0,2}(?:\s*$|\s*[.,;!)<\n])")
-_NAMED = re.compile(r"[A-Za-z_]{2,}=")
-_MIXED = re.compile(r"[A-Za-z]\d|\d[A-Za-z]|[!@#$%^&*]")
+_LOGIN = pattern(r"\b(?:log(?:ged)? ?in|sign(?:ed)? ?in) with $", re.IGNORECASE)
+_SETS = pattern(r"\b(?:set|chang|reset|updat)[a-z]{0,5}\s[^\n.,;:•]{0,30}$", re.IGNORECASE)
+_STOPS = pattern(r"\*{0,2}(?:\s*$|\s*[.,;!)<\n])")
+_NAMED = pattern(r"[A-Za-z_]{2,}=")
+_MIXED = pattern(r"[A-Za-z]\d|\d[A-Za-z]|[!@#$%^&*]")
 
 
 def prose_hints() -> Iterator[Hint]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from minutebook.derive.patterns import pattern
+
 _NOTHING = frozenset(
     # types and the words of a schema
     "string str text varchar char bytes byte buffer bool boolean int integer float double number "
@@ -37,14 +39,14 @@ _WEAK = frozenset(
     "alpine ubuntu pi p4ssw0rd passw0rd".split()
 )
 # The private plane is where marks are made of that stand for secrets.
-_UNTOLD = re.compile(
+_UNTOLD = pattern(
     "xxxx|\\*\\*\\*|\\.\\.\\.|[…•\U00100000-\U0010ffff]|redacted|placeholder|example|masked"
 )
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = pattern(
     r"(?:.*[-_. ])?(?:your|dummy|fake|insert|enter|replace|sample|some)(?:[-_. ].*)?|your.*"
     r"|x+|\W+|_+|0+|<.*>|\[.*\]|__\w+__"
 )
-_REFERENCE = re.compile(
+_REFERENCE = pattern(
     r"\$(?![12][aby]?\$|[56y]\$)[\w({:$@!?*]"  # a variable of a shell; not a hash of crypt(3)
     r"|%[\w(-].{0,3}$|%\w+%$|%\("
     r"|[@#:!&*?.]{1,2}[A-Za-z_.-]*$|&(?:mut |#)|\\+\w$"
@@ -52,29 +54,27 @@ _REFERENCE = re.compile(
     r"|(?:~|\.{1,2})?/[\w.@-]*(?:/|$)|[a-z]:\\|enc\[",
     re.IGNORECASE,
 )
-_TEMPLATE = re.compile(r"\{\{|[$#%]\{|\$\(|<%|\{(?:[A-Za-z_][\w.!:]*)?\}")
-_OPERATOR = re.compile(r"=>|==(?=.)|\|\||&&|::|\)\.")
-_CODE = re.compile(
+_TEMPLATE = pattern(r"\{\{|[$#%]\{|\$\(|<%|\{(?:[A-Za-z_][\w.!:]*)?\}")
+_OPERATOR = pattern(r"=>|==(?=.)|\|\||&&|::|\)\.")
+_CODE = pattern(
     r"[A-Za-z_$@][\w$]*(?:(?:\.|::|->|\?\.|!\.)[A-Za-z_$][\w$]*)+[!?]?"  # a.b
     r"|[A-Za-z_$@][\w$.:?!>-]*+[(\[{<].*|[(\[{<].*"  # f(x)
     r"|0x[0-9a-fA-F]{1,8}|\d+(?:\.\d+){1,3}|v\d[\w.-]*|[\d:.,/+-]{1,3}"  # numbers, versions
     r"|[\w/-]+\.(?:py|js|ts|tsx|jsx|json|ya?ml|toml|txt|md|sh|go|rs|rb|java|env|pem|key|crt|conf"
     r"|cfg|ini|html|css|com|org|net|io|dev|php|c|h|cpp|cs|sql|log|lock)"
 )
-_CONSTANT = re.compile(
-    r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]*(?:PASS|SECRET|TOKEN|KEY|YOUR|PWD)[A-Z]*"
-)
+_CONSTANT = pattern(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]*(?:PASS|SECRET|TOKEN|KEY|YOUR|PWD)[A-Z]*")
 # Names of variables that get a number: `password = pw2`.
-_NUMBERED = re.compile(
+_NUMBERED = pattern(
     r"\w*(?:pass(?:word|wd|phrase)?|pwd|pw|secret|token|key|value|val|arg|str|text|input|param|var"
     r"|field|tmp|result|res|data|config|hash|user|name|string|type|item|line|col|row|step|test)"
     r"_?\d{1,2}",
     re.IGNORECASE,
 )
 # The name of a place where a secret is: `clientSecret`, `user_password`, `auth_token_v1`.
-_NAMES = re.compile(r"[A-Za-z][a-z]*(?:(?:_[a-z]+)+|(?:[A-Z]+[a-z]*)+)(?:_?v?\d{1,2})?")
-_OF_SECRETS = re.compile(r"pass(?:word|wd|phrase)|secret|token|_key|key$|pwd", re.IGNORECASE)
-_ORDINARY = re.compile(
+_NAMES = pattern(r"[A-Za-z][a-z]*(?:(?:_[a-z]+)+|(?:[A-Z]+[a-z]*)+)(?:_?v?\d{1,2})?")
+_OF_SECRETS = pattern(r"pass(?:word|wd|phrase)|secret|token|_key|key$|pwd", re.IGNORECASE)
+_ORDINARY = pattern(
     r"[a-z]+(?:ed|ing|able|ible|ory|only|less)|[a-z]+(?:_[a-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+"
 )
 _SPOKEN = frozenset(
@@ -85,18 +85,18 @@ _SPOKEN = frozenset(
     "required invalid incorrect wrong valid missing empty stored never always into over under "
     "uses used using user via per der die das ist le la les est de el es su votre ihr".split()
 )
-_SWITCHES = re.compile(r"[A-Za-z][0-9]|[0-9][A-Za-z]")
-_CASES = re.compile(r"[A-Z]{2}[a-z]|[a-z][A-Z]{2}|[a-z][A-Z][a-z]?[A-Z]")
-_WORDY = re.compile(r"[A-Za-z]?[a-z]{3,}|[A-Z]{4,}")
-_SYMBOL = re.compile(
+_SWITCHES = pattern(r"[A-Za-z][0-9]|[0-9][A-Za-z]")
+_CASES = pattern(r"[A-Z]{2}[a-z]|[a-z][A-Z]{2}|[a-z][A-Z][a-z]?[A-Z]")
+_WORDY = pattern(r"[A-Za-z]?[a-z]{3,}|[A-Z]{4,}")
+_SYMBOL = pattern(
     r"[A-Za-z0-9][!@#$%^&*+=~?§€£]+[A-Za-z0-9]|[A-Za-z]\d+[!@#$%^&*+=~?]|[!#^&@%][A-Za-z]\w*\d"
 )
 # 12-character, ABC-123, 3rd, a mail address, an address on a chain
-_COUNTED = re.compile(
+_COUNTED = pattern(
     r"\d+-[A-Za-z]+(?:-[A-Za-z]+)*|[A-Za-z]{2,8}-\d{1,6}|\d+(?:st|nd|rd|th|px|ms|s|k|kb|mb|x)"
     r"|[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{2,64}|0x[0-9a-fA-F]{40}"
 )
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_UUID = pattern(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 def plausible(value: str) -> bool:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float32]
 
 _CHARS = 2_000  # of a text; its first words say what it is about
+_FEW_TOKENS = 200
 STATIC = "static"
 
 
@@ -63,7 +64,7 @@ class StaticEmbedder:
     def __init__(self) -> None:
         from importlib.util import find_spec
 
-        from safetensors.numpy import load_file
+        from safetensors import safe_open
         from tokenizers import Tokenizer
 
         found = find_spec("wordllama")
@@ -72,24 +73,38 @@ class StaticEmbedder:
         folder = Path(found.origin).parent
         weights = folder / "weights" / "l2_supercat_256.safetensors"
         config = folder / "tokenizers" / "l2_supercat_tokenizer_config.json"
-        self._vectors = next(iter(load_file(weights).values())).astype("float32")
-        self._tokenizer = Tokenizer.from_str(config.read_text(encoding="utf-8"))
+        file: Any = safe_open(weights, framework="numpy")
+        self._rows: Any = file.get_slice(next(iter(file.keys())))
+        self._matrix: Matrix | None = None
+        self._tokenizer = Tokenizer.from_buffer(config.read_bytes())
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
         self.fingerprint = f"{STATIC}-{weights.stat().st_size}"
-        self.dimensions = int(self._vectors.shape[1])
+        self.dimensions = int(self._rows.get_shape()[1])
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         import numpy as np
 
-        result = np.zeros((len(texts), self._vectors.shape[1]), dtype=np.float32)
+        result = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         encoded = self._tokenizer.encode_batch(
             [_sendable(text) for text in texts], add_special_tokens=False
         )
+        all_rows = sum(len(tokens.ids) for tokens in encoded) > _FEW_TOKENS
         for place, tokens in enumerate(encoded):
             if tokens.ids:
-                result[place] = self._vectors[tokens.ids].mean(axis=0)
+                result[place] = self._vectors(tokens.ids, all_rows).mean(axis=0)
         return _unit(result)
+
+    def _vectors(self, ids: list[int], all_rows: bool) -> Matrix:
+        """The vectors of tokens. A query needs a few of the 32,000: reading all of them would
+        take longer than the search."""
+        import numpy as np
+
+        if all_rows and self._matrix is None:
+            self._matrix = self._rows[:].astype(np.float32)
+        if self._matrix is not None:
+            return self._matrix[ids]
+        return np.stack([self._rows[id] for id in ids]).astype(np.float32)
 
 
 class OnnxEmbedder:

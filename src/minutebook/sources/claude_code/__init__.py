@@ -5,12 +5,14 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from minutebook.model import ToolKind
 from minutebook.sources.base import Depth, Exporter, Transcript, Trouble
 from minutebook.sources.claude_code import locate, settings, tools
-from minutebook.sources.claude_code.checkpoint import decode_checkpoint
-from minutebook.sources.claude_code.read import ClaudeReading
+
+if TYPE_CHECKING:
+    from minutebook.sources.claude_code.read import ClaudeReading
 
 
 class ClaudeCode:
@@ -51,13 +53,18 @@ class ClaudeCode:
     def retention_days(self, root: Path) -> int:
         return settings.retention_days(root)
 
-    # -- reading
+    # -- reading; its modules are loaded when there is something to read
 
     def read(self, path: Path, depth: Depth) -> ClaudeReading:
+        from minutebook.sources.claude_code.read import ClaudeReading
+
         return ClaudeReading(path, depth)
 
     def resume(self, path: Path, checkpoint: bytes) -> ClaudeReading | None:
         """Go on from a checkpoint; None where the file is not what it was up to there."""
+        from minutebook.sources.claude_code.checkpoint import decode_checkpoint
+        from minutebook.sources.claude_code.read import ClaudeReading
+
         known = decode_checkpoint(checkpoint)
         if known is None or not known.fits(path):
             return None

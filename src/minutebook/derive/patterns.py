@@ -1,0 +1,26 @@
+"""Regular expressions that are compiled when they are first used.
+
+Compiling takes Python a tenth of a second for what masking may need, and a text mostly needs
+little of it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+
+def pattern(source: str, flags: int = 0) -> re.Pattern[str]:
+    """`re.compile`, put off."""
+    return cast("re.Pattern[str]", _Later(source, flags))
+
+
+class _Later:
+    def __init__(self, source: str, flags: int) -> None:
+        self._given = source, flags
+
+    def __getattr__(self, name: str) -> Any:
+        """A method of the compiled pattern; kept, so the next use of it costs nothing more."""
+        found = getattr(re.compile(*self._given), name)
+        setattr(self, name, found)
+        return found
