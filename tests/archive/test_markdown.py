@@ -43,14 +43,14 @@ def kept(rounds: list[Round]) -> list[Round]:
     return [without_pictures(round, MediaStore()) for round in rounds]
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(rounds())
 def test_any_rounds_parse_back_equal(given: list[Round]) -> None:
     """INS-15: whatever is in a message, the document gives it back exactly."""
     assert there_and_back(kept(given)) == kept(given)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(rounds())
 def test_any_round_file_gives_its_round_back(given: list[Round]) -> None:
     """RND-02, DB-09: the permanent record holds everything, to the last message boundary."""
@@ -104,7 +104,7 @@ def test_every_pitfall_in_every_place(text: str) -> None:
     assert there_and_back([round]) == [round]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(rounds())
 def test_no_control_character_reaches_the_file(given: list[Round]) -> None:
     """A document can be shown with `cat`: nothing in it is obeyed by a terminal."""

@@ -471,15 +471,16 @@ def test_a_round_that_is_not_there_cannot_be_tagged(
     assert not layout.tags.exists()
 
 
-def test_a_thousand_random_operations_leave_the_index_in_step(
-    layout: Layout, tmp_path: Path
+@pytest.mark.parametrize("steps", [250, pytest.param(1000, marks=pytest.mark.slow)])
+def test_random_operations_leave_the_index_in_step(
+    layout: Layout, tmp_path: Path, steps: int
 ) -> None:
     """DB-05, DB-06: insert, append, tag, rebuild in any order; round files never change."""
     chance = random.Random(20260301)
     lengths: dict[str, int] = {}
     hashes: dict[Path, bytes] = {}
     folder = tmp_path / "p"
-    for step in range(1000):
+    for step in range(steps):
         what = chance.choices(["insert", "append", "tag", "rebuild"], [1, 5, 13, 0.2])[0]
         if (what == "insert" and len(lengths) < 6) or not lengths:
             lengths[f"{len(lengths):08}-2222-4333-8444-555555555555"] = 1

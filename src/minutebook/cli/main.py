@@ -94,6 +94,8 @@ def main(args: list[str] | None = None) -> None:
     """Run, and turn every way of ending into the right exit status."""
     arguments = sys.argv[1:] if args is None else args
     os.umask(0o077)  # whatever library makes a file in an archive makes it private (NFR-01)
+    # numpy would start a thread for each core, which takes longer than all we ask of it.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # A terminal that cannot show a character shows a question mark, and goes on.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
