@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.conftest import Record, as_line, assistant, tool_result, tool_use, user
 from tests.web.conftest import (
@@ -280,6 +280,23 @@ def test_three_quick_keys_are_three_rounds(house: House, page: Page) -> None:
     for _ in range(3):
         page.keyboard.press("j")
     on_top(page, 23)
+
+
+def test_a_key_counts_from_where_one_is_going(house: House, page: Page) -> None:
+    """VIEW-14: j after a link, before the round it leads to has come, is the round after that."""
+    ready(page, house.of("long", "#round-20"))
+    on_top(page, 20)
+    held: list[Route] = []
+    page.route("**/parts/*", lambda route: held.append(route))
+    page.evaluate("location.hash = '#round-90'")
+    page.wait_for_timeout(300)
+    page.keyboard.press("j")
+    assert held
+    while held:
+        held.pop().continue_()
+        page.wait_for_timeout(50)  # what is asked for next is held too
+    on_top(page, 91)
+    page.unroute("**/parts/*")
 
 
 def test_an_engagement_opens_at_its_first_round(house: House, page: Page) -> None:

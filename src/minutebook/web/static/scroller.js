@@ -190,9 +190,10 @@ export class Scroller {
 
   /** Scroll to a round, or to a block in it; null when the reader has asked for another since. */
   async go(round, block = null) {
-    const mine = (this.asked = Symbol());
+    const mine = (this.heading = { round }); // where we are on our way to
     const section = await this.reach(this.partOf(round, block ?? 0));
-    if (this.asked !== mine) return null;
+    if (this.heading !== mine) return null;
+    this.heading = null;
     const target =
       (block !== null && $(`[data-at="${round}.${block}"]`, section)) ||
       $(`#round-${round}`) ||
@@ -241,7 +242,7 @@ export class Scroller {
   }
 
   async end() {
-    this.asked = null;
+    this.heading = null;
     await this.reach(this.parts.length - 1);
     this.to(document.documentElement.scrollHeight);
   }

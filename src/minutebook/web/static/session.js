@@ -248,13 +248,10 @@ export async function session() {
 
   // -- moving about
 
-  let heading = null; // the round quick keys are on their way to
-  async function turn(by) {
+  function turn(by) {
     const last = scroller.parts.at(-1)?.[2] ?? 1;
-    const here = heading ?? +(scroller.current()?.dataset.round ?? 1);
-    const mine = (heading = Math.min(last, Math.max(1, here + by)));
-    await scroller.go(mine);
-    if (heading === mine) heading = null;
+    const here = scroller.heading?.round ?? +(scroller.current()?.dataset.round ?? 1);
+    scroller.go(Math.min(last, Math.max(1, here + by)));
   }
   keys.set("j", () => turn(1));
   keys.set("k", () => turn(-1));
