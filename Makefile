@@ -39,7 +39,7 @@ browser:
 
 # Every prefix of longer sessions, fifty kills on the corpus.
 slow: $(VENV)/.dev
-	$(BIN)/pytest -m slow
+	$(BIN)/pytest $(PARALLEL) -m slow
 
 # Exports against the real CLI, which is installed into a scratch folder unless CLAUDE_BIN is set.
 resume: $(VENV)/.dev
