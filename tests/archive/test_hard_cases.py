@@ -252,7 +252,7 @@ def test_one_damaged_document_does_not_stop_the_rest(
         assert not check(layout, document, [tmp_path / "p"]).ok
         with pytest.raises(Conflict, match="cannot be exported"):
             export_claude(layout, document, root=tmp_path / "c")
-        assert str(document) in rebuild(layout).problems[0]
+        assert str(document) in rebuild(layout).mended[0]
     assert check(layout, document, [tmp_path / "p"]).problems == []
     assert len(read_inscription(document).rounds) == 2
 

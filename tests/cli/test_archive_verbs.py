@@ -101,6 +101,21 @@ def test_a_discrepancy_is_status_one(run: Run, archive: Path) -> None:
     assert snapshot(archive) == before
 
 
+def test_what_rebuild_mends_is_no_failure(run: Run, archive: Path) -> None:
+    """DB-06: a damaged document is named and made again; only what stays lost is status one."""
+    run("inscribe", "--all", "--ended")
+    (document,) = archive.glob("sessions/claude/eb82c016*.md")
+    whole = document.read_bytes()
+    document.write_text("nothing of it")
+    mended = run("rebuild")
+    assert mended.status == 0 and "made again" in mended.err
+    assert document.read_bytes() == whole
+    document.unlink()
+    (archive / "sessions" / "claude" / document.stem / "rounds" / "001.json").unlink()
+    lost = run("rebuild")
+    assert lost.status == 1 and "001.json: it is gone" in lost.err
+
+
 @pytest.mark.parametrize(
     ("args", "sentence"),
     [

@@ -22,8 +22,8 @@ def command(archive: str | None, as_json: bool) -> None:
         sessions = terminal.plural(rebuilt.sessions, "session")
         terminal.say(f"{sessions}, {terminal.plural(rebuilt.rounds, 'round')} indexed again.")
         if rebuilt.restored:
-            terminal.say(f"{terminal.plural(rebuilt.restored, 'missing round file')} restored.")
-        for problem in rebuilt.problems:
+            terminal.say(f"{terminal.plural(rebuilt.restored, 'file')} restored.")
+        for problem in (*rebuilt.mended, *rebuilt.problems):
             terminal.note(terminal.one_line(problem))
     if rebuilt.problems:
         raise click.exceptions.Exit(1)

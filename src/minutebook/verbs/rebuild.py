@@ -44,7 +44,10 @@ class Rebuilt(msgspec.Struct, frozen=True):
     rounds: int
     restored: int
     """Files that were missing, and are there again."""
+    mended: list[str]
+    """Files that could not be read, and were made again; the old ones are set aside."""
     problems: list[str]
+    """What could not be made again."""
 
 
 def rebuild(archive: Archive) -> Rebuilt:
@@ -52,12 +55,13 @@ def rebuild(archive: Archive) -> Rebuilt:
     layout = archive.layout
     if not archive.exists:
         raise NotFound(f"There is no archive at {layout.root} yet: `minutebook inscribe --all`.")
+    mended: list[str] = []
     problems: list[str] = []
     restored = 0
     with WritingRun(archive, "rebuild") as run:
         entries: dict[str, Entry] = {}
         for id, entry in run.ledger.sessions.items():
-            session = _Session(archive, entry, problems)
+            session = _Session(archive, entry, mended, problems)
             now = session.rebuild()
             restored += session.restored
             now.waiting, now.size, now.mtime = entry.waiting, entry.size, entry.mtime
@@ -69,14 +73,17 @@ def rebuild(archive: Archive) -> Rebuilt:
         save_ledger(layout, run.ledger)
         if layout.engagements.exists():
             write_page(archive)
-    return Rebuilt(len(entries), count, restored, problems)
+    return Rebuilt(len(entries), count, restored, mended, problems)
 
 
 class _Session:
     """One session on its way back."""
 
-    def __init__(self, archive: Archive, entry: Entry, problems: list[str]) -> None:
-        self._archive, self._entry, self._problems = archive, entry, problems
+    def __init__(
+        self, archive: Archive, entry: Entry, mended: list[str], problems: list[str]
+    ) -> None:
+        self._archive, self._entry = archive, entry
+        self._mended, self._problems = mended, problems
         self._id = entry.session_id
         self._folder = SessionFolder(archive.layout.folder(entry.agent_id, self._id))
         self.restored = 0
@@ -133,7 +140,7 @@ class _Session:
             facts = read_facts(self._folder)
         except (OSError, ValueError) as error:
             if not isinstance(error, FileNotFoundError):
-                self._problems.append(f"{self._folder.facts}: {reason(error)}: made again")
+                self._mended.append(f"{self._folder.facts}: {reason(error)}: made again")
                 set_aside(self._folder.facts)
             facts = recovered_facts(self._folder) or SessionFacts(info=self._entry.info)
             facts = msgspec.structs.replace(facts, info=self._fuller(facts))
@@ -167,12 +174,12 @@ class _Session:
                 said = summary = old.summary
             if self._is_whole(facts):
                 return old.summary
-            self._problems.append(f"{folder.document}: it was behind its rounds: made again")
+            self._mended.append(f"{folder.document}: it was behind its rounds: made again")
             set_aside(folder.document)
         except FileNotFoundError:
             pass
         except (OSError, Malformed) as error:
-            self._problems.append(f"{folder.document}: {reason(error)}: made again")
+            self._mended.append(f"{folder.document}: {reason(error)}: made again")
             set_aside(folder.document)
         header = header_of(facts, identity, self._entry.agent_id, summary, edited=said is not None)
         body = document_body(KeptRounds(folder), folder.path.name)

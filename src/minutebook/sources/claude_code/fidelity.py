@@ -65,8 +65,8 @@ FIELDS: dict[str, tuple[str, str]] = {
     "agentName": ("kept", "says what the title says"),
     "level": ("left behind", "how the interface showed a remark"),
     "toolUseResult": (
-        "transformed",
-        "patch, exit code, interruption, duration, subagent's id are kept; the rest repeats",
+        "left behind",
+        "the interface's copy; its patch, exit code, duration, interruption, subagent are kept",
     ),
     "requestId": ("left behind", "the provider's own number, of no use to anybody else"),
     "slug": ("left behind", "a random name for plan files"),
