@@ -79,7 +79,9 @@ def _peak() -> int:
 
 def child(kind: str, folder: str) -> None:
     """Do the work once and print seconds and kilobytes of peak memory above the start."""
-    import minutebook.sources.library  # noqa: F401 - imported before the clock starts
+    # imported before the clock starts
+    import minutebook.sources.claude_code.read
+    import minutebook.sources.library  # noqa: F401
 
     work = _raw if kind == "raw" else _read(kind[:4], 2 if kind.endswith("2") else 1)
     before = _peak()
