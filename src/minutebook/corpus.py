@@ -30,7 +30,7 @@ import msgspec
 
 from minutebook.archive import Archive, open_archive
 from minutebook.archive.turns import turns
-from minutebook.derive.times import since as parse_since
+from minutebook.derive.periods import since as parse_since
 from minutebook.derive.turn_pairs import TurnMetadata, TurnPair
 from minutebook.errors import BadArgument, NotFound
 from minutebook.index import database as db

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from minutebook.cli.terminal import width
+from minutebook.index.query import span
 from tests.cli.conftest import Run
 from tests.cli.test_process import in_terminal
 from tests.cli.test_verbs import golden
@@ -276,9 +277,7 @@ def test_titles_are_found(run: Run, places: list[str]) -> None:
 
 def test_the_week_is_monday_to_sunday(run: Run, places: list[str]) -> None:
     """SRCH-06, SRCH-07: today and this week in local time, seven whole days from a Monday."""
-    from minutebook.cli.filters import _this_week
-
-    start, end = (datetime.fromtimestamp(moment).astimezone() for moment in _this_week())
+    start, end = (datetime.fromtimestamp(moment).astimezone() for moment in span("this week"))
     assert start.weekday() == 0 and (start.hour, start.minute) == (0, 0)
     assert (end.date() - start.date()).days == 7
     assert start <= datetime.now().astimezone() < end

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -11,9 +10,8 @@ from minutebook.derive.calls import describe, path_of
 from minutebook.derive.genealogy import shared_history
 from minutebook.derive.identity import Identity, identify
 from minutebook.derive.skeleton import skeleton
-from minutebook.derive.times import instant, since
+from minutebook.derive.times import instant
 from minutebook.derive.turn_pairs import turn_pairs
-from minutebook.errors import BadArgument
 from minutebook.model import (
     Link,
     Message,
@@ -278,35 +276,6 @@ def test_paths_are_found_under_any_name() -> None:
 def test_the_text_of_a_result() -> None:
     """A result is text, or parts of which some are."""
     assert ToolResult((Text("a"), Text("b"))).text == "a\nb"
-
-
-NOW = datetime(2026, 3, 18, 15, 30, tzinfo=UTC)
-
-
-@pytest.mark.parametrize(
-    ("typed", "expected"),
-    [
-        ("today", datetime(2026, 3, 18, tzinfo=UTC)),
-        ("yesterday", datetime(2026, 3, 17, tzinfo=UTC)),
-        ("7d", datetime(2026, 3, 11, 15, 30, tzinfo=UTC)),
-        ("3 days", datetime(2026, 3, 15, 15, 30, tzinfo=UTC)),
-    ],
-)
-def test_dates_as_people_type_them(typed: str, expected: datetime) -> None:
-    """ING-24: a date, or a number of days."""
-    assert since(typed, NOW) == expected
-
-
-@pytest.mark.parametrize("typed", ["2026-02-30", "soon", "", "7w"])
-def test_a_date_that_does_not_exist_is_said(typed: str) -> None:
-    """ING-24: one clear sentence."""
-    with pytest.raises(BadArgument, match="is not a date"):
-        since(typed, NOW)
-
-
-def test_a_plain_date_is_a_day() -> None:
-    """ING-24."""
-    assert since("2026-03-15").date().isoformat() == "2026-03-15"
 
 
 @pytest.mark.parametrize("odd", [None, "", "yesterday", "2026-99-99T00:00:00Z", "0000"])

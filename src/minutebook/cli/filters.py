@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 import click
 
 from minutebook.cli.options import GHOSTS
-from minutebook.derive.times import since as parse_since
+from minutebook.derive.periods import since as parse_since
 from minutebook.errors import BadArgument
-from minutebook.index.query import Filters, day, known_method, next_day
+from minutebook.index.query import Filters, known_method, span
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -19,11 +18,16 @@ _OPTIONS = (
     click.option("-m", "--method", metavar="METHOD", help="Exactly this method."),
     click.option("-p", "--project", metavar="TEXT", help="Part of the project's path."),
     click.option("-a", "--agent", metavar="TEXT", help="Part of the agent's name, role or slug."),
-    click.option("-d", "--date", metavar="DATE", help="That day."),
+    click.option(
+        "-d",
+        "--date",
+        metavar="DATE",
+        help="That day or period: yesterday, last week, March, 2026-03-15.",
+    ),
     click.option("--today", is_flag=True, help="Today."),
     click.option("-w", "--week", is_flag=True, help="This week, Monday to Sunday."),
-    click.option("--since", metavar="DATE|Nd", help="From then on."),
-    click.option("--until", metavar="DATE", help="Up to and with that day."),
+    click.option("--since", metavar="DATE", help="From then on; also 7d, 2w, 3 days ago."),
+    click.option("--until", metavar="DATE", help="Up to and with that day, or week, or month."),
     click.option("--phase", metavar="PHASE", help="Exactly this phase."),
     click.option("--branch", metavar="TEXT", help="Part of the git branch."),
     click.option("--model", metavar="TEXT", help="Part of the model's name."),
@@ -44,15 +48,15 @@ def filters_of(options: dict[str, Any]) -> Filters:
     """Filters from options; all of them count at once (SRCH-08)."""
     limits: list[tuple[int | None, int | None]] = []
     if options["date"]:
-        limits.append(_span(day(options["date"])))
+        limits.append(span(options["date"]))
     if options["today"]:
-        limits.append(_span(day("today")))
+        limits.append(span("today"))
     if options["week"]:
-        limits.append(_this_week())
+        limits.append(span("this week"))
     if options["since"]:
         limits.append((int(parse_since(options["since"]).timestamp()), None))
     if options["until"]:
-        limits.append((None, _span(day(options["until"]))[1]))
+        limits.append((None, span(options["until"])[1]))
     after = max((start for start, _ in limits if start is not None), default=None)
     before = min((end for _, end in limits if end is not None), default=None)
     if after is not None and before is not None and after >= before:
@@ -69,17 +73,3 @@ def filters_of(options: dict[str, Any]) -> Filters:
         tools=options["has_tools"],
         ghosts=options["ghosts"],
     )
-
-
-def _span(limits: dict[str, Any]) -> tuple[int, int]:
-    return limits["after"], limits["before"]
-
-
-def _this_week() -> tuple[int, int]:
-    """Monday to Sunday in local time (SRCH-07)."""
-    today = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
-    monday = (today.replace(tzinfo=None) - timedelta(days=today.weekday())).astimezone()
-    end = monday
-    for _ in range(7):
-        end = next_day(end)
-    return int(monday.timestamp()), int(end.timestamp())

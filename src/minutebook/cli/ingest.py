@@ -27,7 +27,7 @@ Confirm = Callable[[Forecast], bool]
 
 @click.command("ingest")
 @archive_options
-@click.option("--since", metavar="DATE|Nd", help="Only sessions modified since then.")
+@click.option("--since", metavar="DATE", help="Only sessions modified since then.")
 @click.option("--session", metavar="SESSION", help="Only this session.")
 @click.option(
     "--skip-existing",

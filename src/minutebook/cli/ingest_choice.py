@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from minutebook.archive import Archive
 from minutebook.archive.sessions import has_grown
+from minutebook.derive.periods import since as parse_since
 from minutebook.derive.times import instant
-from minutebook.derive.times import since as parse_since
 
 
 def chosen_sessions(

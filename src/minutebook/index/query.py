@@ -6,12 +6,11 @@ Anything typed is a query. What looks like an operator and is none is a word.
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
 
-from minutebook.derive.times import since
+from minutebook.derive.periods import period, since
 from minutebook.errors import BadArgument
 from minutebook.index.analysis import STOP_WORDS
 from minutebook.model.engagement import METHODS
@@ -109,11 +108,12 @@ def _filter(field: str, value: str) -> dict[str, Any]:
     if field == "method":
         return {"method": known_method(value)}
     if field == "before":
-        return {"before": int(since(value).timestamp())}
+        return {"before": span(value)[0]}
     if field == "after":
         return {"after": int(since(value).timestamp())}
     if field == "date":
-        return day(value)
+        after, before = span(value)
+        return {"after": after, "before": before}
     return {field: value}
 
 
@@ -124,13 +124,7 @@ def known_method(word: str) -> str:
     return word
 
 
-def day(text: str) -> dict[str, Any]:
-    """The limits of a day in local time (SRCH-05)."""
-    start = since(text).replace(hour=0, minute=0, second=0, microsecond=0)
-    return {"after": int(start.timestamp()), "before": int(next_day(start).timestamp())}
-
-
-def next_day(moment: datetime) -> datetime:
-    """Midnight after a moment; a day may have 23 or 25 hours."""
-    naive = moment.replace(tzinfo=None) + timedelta(days=1)
-    return naive.astimezone()
+def span(text: str) -> tuple[int, int]:
+    """The limits of a day, or of a longer period that somebody names (SRCH-05, SRCH-21)."""
+    start, end = period(text)
+    return int(start.timestamp()), int(end.timestamp())

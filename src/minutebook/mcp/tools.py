@@ -10,8 +10,8 @@ from minutebook.archive.archive import Archive
 from minutebook.archive.finding import matching, search
 from minutebook.archive.names import parse_rounds
 from minutebook.archive.semantic import Meaning
+from minutebook.derive.periods import since as parse_since
 from minutebook.derive.plain import one_line
-from minutebook.derive.times import since as parse_since
 from minutebook.derive.tokens import tokens
 from minutebook.errors import BadArgument
 from minutebook.index.query import Filters, Query, known_method, parse_query

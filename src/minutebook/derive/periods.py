@@ -1,0 +1,135 @@
+"""Dates as people say them: ``today``, ``last week``, ``2w``, ``3 days ago``, ``March``, ISO.
+
+All of them name a period in local time. It is written here rather than taken from a library:
+those that read such words load in half a second, and guess at what is no date.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from minutebook.errors import BadArgument
+
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june", "july"),
+    *("august", "september", "october", "november", "december"),
+)
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_UNITS = {"h": "hour", "d": "day", "w": "week", "m": "month", "y": "year"}
+_COUNTED = re.compile(r"(\d{1,5}|an?|one) ?(h|hours?|d|days?|w|weeks?|m|months?|y|years?)( ago)?")
+_NAMED = re.compile(r"(this|last|past) (day|week|month|year)")
+_MONTH = re.compile(r"(?:last )?([a-z]{3,9})\.?(?: (\d{4}))?")
+_ISO_MONTH = re.compile(r"(\d{4})(?:-(\d{2}))?")
+
+
+class Period(NamedTuple):
+    """From a moment up to, but not with, another."""
+
+    start: datetime
+    end: datetime
+
+
+def since(text: str, now: datetime | None = None) -> datetime:
+    """The start of a window; ``7d`` is seven days of 24 hours, ``7 days ago`` begins that day."""
+    now = now or datetime.now().astimezone()
+    counted = _COUNTED.fullmatch(_plain(text))
+    if counted is not None and counted[3] is None:
+        return _back(now, counted)
+    return period(text, now).start
+
+
+def period(text: str, now: datetime | None = None) -> Period:
+    """The day, week, month or year that somebody means; never one that has yet to begin."""
+    now = now or datetime.now().astimezone()
+    word = _plain(text)
+    today = _midnight(now)
+    if word in ("today", "yesterday"):
+        return _of_days(today - timedelta(days=word == "yesterday"), 1)
+    if counted := _COUNTED.fullmatch(word):
+        return _of_days(_midnight(_back(now, counted)), 1)
+    if named := _NAMED.fullmatch(word):
+        return _named(named[1] != "this", named[2], today)
+    if (day := _index(word.removeprefix("last "), _DAYS)) is not None:
+        back = (today.weekday() - day) % 7
+        if word.startswith("last ") and back == 0:
+            back = 7
+        return _of_days(today - timedelta(days=back), 1)
+    if (found := _MONTH.fullmatch(word)) and (month := _index(found[1], _MONTHS)) is not None:
+        year = int(found[2]) if found[2] else now.year - (month + 1 > now.month)
+        return _months(year, month + 1, 1, text)
+    if found := _ISO_MONTH.fullmatch(word):
+        return _months(int(found[1]), int(found[2] or 1), 1 if found[2] else 12, text)
+    try:
+        moment = datetime.fromisoformat(word).astimezone()
+    except (ValueError, OverflowError, OSError):
+        raise _no_date(text) from None
+    return _of_days(moment, 1) if moment == _midnight(moment) else Period(moment, _after(moment))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split())
+
+
+def _midnight(moment: datetime) -> datetime:
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None).astimezone()
+
+
+def _after(moment: datetime) -> datetime:
+    """Midnight after a moment."""
+    return _shifted(_midnight(moment), 1)
+
+
+def _shifted(midnight: datetime, days: int) -> datetime:
+    """A midnight some days on; a day may have 23 or 25 hours."""
+    return (midnight.replace(tzinfo=None) + timedelta(days=days)).astimezone()
+
+
+def _of_days(start: datetime, days: int) -> Period:
+    start = _midnight(start)
+    return Period(start, _shifted(start, days))
+
+
+def _back(now: datetime, counted: re.Match[str]) -> datetime:
+    """So much time before now."""
+    count = int(counted[1]) if counted[1].isdecimal() else 1
+    unit = _UNITS[counted[2][0]]
+    days = {"day": 1, "week": 7, "month": 30, "year": 365}.get(unit, 0) * count
+    try:
+        return now - timedelta(days=days, hours=count if unit == "hour" else 0)
+    except OverflowError:
+        return datetime(1, 1, 2).astimezone(now.tzinfo)
+
+
+def _named(last: bool, unit: str, today: datetime) -> Period:
+    """``this week``, ``last month``; a week begins on Monday."""
+    if unit == "day":
+        return _of_days(_shifted(today, -int(last)), 1)
+    if unit == "week":
+        return _of_days(_shifted(today, -today.weekday() - 7 * last), 7)
+    if unit == "year":
+        return _months(today.year - last, 1, 12, unit)
+    index = today.year * 12 + today.month - 1 - last
+    return _months(index // 12, index % 12 + 1, 1, unit)
+
+
+def _months(year: int, month: int, count: int, text: str) -> Period:
+    try:
+        ends = year * 12 + month - 1 + count
+        end = datetime(ends // 12, ends % 12 + 1, 1)
+        return Period(datetime(year, month, 1).astimezone(), end.astimezone())
+    except (ValueError, OverflowError, OSError):
+        raise _no_date(text) from None
+
+
+def _index(word: str, names: tuple[str, ...]) -> int | None:
+    """Which of some names a word is, or the beginning of, from three letters on."""
+    found = [at for at, name in enumerate(names) if len(word) > 2 and name.startswith(word)]
+    return found[0] if found else None
+
+
+def _no_date(text: str) -> BadArgument:
+    return BadArgument(
+        f"'{text}' is not a date: write it like 2026-03-15, yesterday, last week, March, or 7d."
+    )
