@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from minutebook.index import database as db
+from minutebook.index.embedders import StaticEmbedder
 from minutebook.index.engine import Engine
 from minutebook.index.entry import Entry, prepare
 from minutebook.index.lexical import Lexical
@@ -28,6 +29,11 @@ def turn(
         answered=answered,
         **fields,  # type: ignore[arg-type] # a test names what it sets
     )
+
+
+@pytest.fixture(scope="session")
+def embedder() -> StaticEmbedder:
+    return StaticEmbedder()
 
 
 @pytest.fixture

@@ -35,11 +35,6 @@ from tests.extract.conftest import write_session as write_session
 from tests.index.conftest import Build, put, turn
 
 
-@pytest.fixture(scope="session")
-def embedder() -> StaticEmbedder:
-    return StaticEmbedder()
-
-
 def test_a_grown_session_indexes_exactly_its_new_turns(
     config: Path, layout: Layout, write_session: WriteSession, embedder: StaticEmbedder
 ) -> None:

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from minutebook.errors import BadArgument
 from minutebook.index.analysis import parts_of, variants
-from minutebook.index.engine import Engine
+from minutebook.index.embedders import StaticEmbedder
+from minutebook.index.engine import Engine, Mode
 from minutebook.index.query import Filters, parse_query
 from tests.index.conftest import Build, turn
 
@@ -156,3 +157,51 @@ def test_compounds_and_forms() -> None:
     assert parts_of("a parseJsonl call of HTTPServer") == "parse Jsonl . HTTP Server"
     assert "redirect" in variants("redirects") and "added" in variants("add" + "s")
     assert variants("go") == [] and variants("e0432") == []
+
+
+@pytest.mark.parametrize("mode", ["lexical", "semantic", "hybrid"])
+def test_a_phrase_holds_in_every_mode(build: Build, embedder: StaticEmbedder, mode: Mode) -> None:
+    """SRCH-18: `search '"exact phrase"'` returns nothing without the phrase, -word nothing with."""
+    engine = build(
+        "the exact phrase we looked for in the morning",
+        "an exact answer, and then a phrase of its own",
+        "the exact phrase again, with apples",
+        turn("what was said", "an exact phrase in the answer", session="s3"),
+        "検索の結果を確認する",
+        "確認する前の検索",
+    )
+    engine.embed_missing(embedder)
+
+    def ids(typed: str) -> set[str]:
+        hits = engine.search(parse_query(typed), mode=mode, embedder=lambda: embedder)
+        return {hit.entry.session_id for hit in hits}
+
+    assert ids('"exact phrase" answer') <= {"s0", "s2", "s3"}
+    assert ids('"exact phrase" -apples') == {"s0", "s3"}
+    assert ids('"phrase"') == {"s0", "s1", "s2", "s3"}
+    assert ids('"phrases"') == set()
+    assert ids('"検索の結果"') == {"s4"}
+
+
+_WORDS = st.sampled_from(["parseJsonl", "read_file", "one", "two", "Three", "file", "jsonl", "é"])
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    texts=st.lists(st.lists(_WORDS, min_size=1).map(" ".join), min_size=3, max_size=3),
+    data=st.data(),
+)
+def test_a_phrase_hit_has_the_phrase(build: Build, texts: list[str], data: st.DataObject) -> None:
+    """SRCH-18: also where parts of compound words stand behind a text in the index."""
+    phrase = " ".join(data.draw(st.lists(_WORDS, min_size=1, max_size=3)))
+    engine = build(*texts)
+    hits = engine.search(parse_query(f'"{phrase}"'), mode="lexical")
+    wanted = {f"s{at}" for at, text in enumerate(texts) if _said(phrase, text)}
+    assert {hit.entry.session_id for hit in hits} == wanted
+
+
+def _said(phrase: str, text: str) -> bool:
+    plain = [
+        " ".join(p.lower().replace("é", "e").replace("_", " ").split()) for p in (phrase, text)
+    ]
+    return f" {plain[0]} " in f" {plain[1]} "

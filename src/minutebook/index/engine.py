@@ -11,8 +11,8 @@ import msgspec
 from minutebook.errors import NotFound
 from minutebook.index import database as db
 from minutebook.index.entry import Entry
-from minutebook.index.lexical import Lexical, Side, TantivyQuery, Unreadable
-from minutebook.index.query import Filters, Query
+from minutebook.index.lexical import Lexical, Side, TantivyQuery, Unreadable, fields_of
+from minutebook.index.query import Query
 from minutebook.index.ranking import adjusted, fuse
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Engine:
         except Unreadable as error:
             raise db.Outdated(str(error)) from None
         self._matrices: dict[str, Vectors] = {}
-        self._kept: tuple[tuple[str, Filters, Scope], Sequence[int]] | None = None
+        self._kept: tuple[object, Sequence[int]] | None = None
 
     def search(
         self,
@@ -82,7 +82,8 @@ class Engine:
                 engine = embedder()
                 known = words.rows or self._lexical.search(query, 1).rows
                 least = _ALIKE if known else _CERTAIN
-                allowed = self._allowed(connection, query, scope, within)
+                demanded = self._lexical.with_phrases(query, side, within)
+                allowed = self._allowed(connection, query, scope, side, demanded)
                 likes = self._likes(engine, query, side, allowed, depth)
                 if words.whole and mode == "hybrid":
                     least = _RELATED
@@ -103,9 +104,14 @@ class Engine:
                 row in whole,
             )
             for row, item in found.items()
+            if self._has_phrases(item.entry, query, side)
         ]
         # Rows come as sessions were read, which is never the same twice.
         return sorted(ranked, key=_order)
+
+    def _has_phrases(self, entry: Entry, query: Query, side: Side) -> bool:
+        texts = [getattr(entry, name) for name in fields_of(side)]
+        return all(any(self._lexical.holds(p, text) for text in texts) for p in query.phrases)
 
     def like(
         self, entry: Entry, embedder: Callable[[], Embedder], depth: int = DEPTH
@@ -184,13 +190,14 @@ class Engine:
         connection: db.Connection,
         query: Query,
         scope: Scope,
+        side: Side,
         within: TantivyQuery | None,
     ) -> Sequence[int] | None:
         """The rows that pass the filters; kept for the next query with the same ones."""
         if within is None:
             return None
         state = f"{db.fact(connection, 'refreshed')} {db.fact(connection, 'count')}"
-        key = (state, query.filters, scope)
+        key = (state, query.filters, scope, side if query.phrases else "both", query.phrases)
         if self._kept is None or self._kept[0] != key:
             self._kept = (key, self._lexical.rows(within, _MOST_FILTERED))
         return self._kept[1]

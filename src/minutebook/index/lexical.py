@@ -18,7 +18,7 @@ from minutebook.index.analysis import has_cjk, pairs, parted, variants
 from minutebook.index.entry import Prepared
 from minutebook.index.query import Query
 
-__all__ = ["Lexical", "Matches", "Side", "TantivyQuery", "Unreadable", "Writer"]
+__all__ = ["Lexical", "Matches", "Side", "TantivyQuery", "Unreadable", "Writer", "fields_of"]
 
 Side = Literal["asked", "answered", "final", "both"]
 """``final``: the last words of an answer only."""
@@ -34,6 +34,11 @@ _FIELDS: dict[Side, tuple[tuple[str, float], ...]] = {
     "final": (("answered", 1.0),),
     "both": (("asked", 1.0), ("answered", 1.0), ("rest", _REST)),
 }
+
+
+def fields_of(side: Side) -> list[str]:
+    """What is looked at for a side."""
+    return [name for name, _ in _FIELDS[side]]
 
 
 def _schema() -> tantivy.Schema:
@@ -126,7 +131,7 @@ class Lexical:
     def search(
         self, query: Query, k: int, side: Side = "both", within: TantivyQuery | None = None
     ) -> Matches:
-        """Entries with all words first, then those with some of them."""
+        """Entries with all words first, then those with some of them; with every phrase always."""
         fields = _FIELDS[side]
         required = [(Occur.Must, self._clause(piece, fields)) for piece in self._pieces(query)]
         if not required:
@@ -137,12 +142,34 @@ class Lexical:
         hits = self._top([*required, *limits], k)
         whole = len(hits)
         if len(hits) < k and len(required) > 1:
-            telling = [(Occur.Should, self._clause(p, fields)) for p in self._pieces(query, True)]
-            some = TantivyQuery.boolean_query(telling)
+            pieces = self._pieces(query, True)
+            telling = [(Occur.Should, self._clause(p, fields)) for p in pieces if p[0] != "phrase"]
+            phrases = [(Occur.Must, self._clause(p, fields)) for p in pieces if p[0] == "phrase"]
+            some = [(Occur.Must, TantivyQuery.boolean_query(telling))] if telling else []
             known = {row for row, _ in hits}
-            best = self._top([(Occur.Must, some), *limits], k)
+            best = self._top([*some, *phrases, *limits], k)
             hits += [(row, score) for row, score in best if row not in known]
         return Matches([row for row, _ in hits[:k]], whole)
+
+    def with_phrases(
+        self, query: Query, side: Side, within: TantivyQuery | None
+    ) -> TantivyQuery | None:
+        """Filters, and the phrases of a query, which hold whatever else is asked for."""
+        if not query.phrases:
+            return within
+        parts = [(Occur.Must, self._quoted(text, _FIELDS[side])) for text in query.phrases]
+        if within is not None:
+            parts.append((Occur.Must, within))
+        return TantivyQuery.boolean_query(parts)
+
+    def holds(self, phrase: str, text: str) -> bool:
+        """Whether a text has the words of a phrase in their order.
+
+        The index alone cannot tell: it has parts of compound words behind the text.
+        """
+        if has_cjk(phrase):
+            return "".join(phrase.lower().split()) in "".join(text.lower().split())
+        return f" {' '.join(self._analyzed(phrase))} " in f" {' '.join(self._analyzed(text))} "
 
     def within(
         self,
@@ -205,7 +232,7 @@ class Lexical:
     def _clause(self, piece: tuple[str, str], fields: Sequence[tuple[str, float]]) -> TantivyQuery:
         kind, text = piece
         if kind == "phrase":
-            return self._phrase(self._analyzed(text), fields)
+            return self._quoted(text, fields)
         if kind == "prefix":
             return self._prefix(text, fields)
         return self._word(text, fields)
@@ -231,6 +258,21 @@ class Lexical:
             for form in forms if name != "rest" else ():
                 loose = TantivyQuery.term_query(self._schema, name, form, index_option="freq")
                 ways.append(TantivyQuery.boost_query(loose, weight * _FORM))
+        return TantivyQuery.disjunction_max_query(ways, _TIE)
+
+    def _quoted(self, text: str, fields: Sequence[tuple[str, float]]) -> TantivyQuery:
+        """What somebody put in quotes: these words in this order, in no other form."""
+        if has_cjk(text):
+            return self._cjk(text)
+        tokens = self._analyzed(text)
+        if len(tokens) != 1:
+            return self._phrase(tokens, fields)
+        ways = [
+            TantivyQuery.boost_query(
+                TantivyQuery.term_query(self._schema, name, tokens[0], index_option="freq"), weight
+            )
+            for name, weight in fields
+        ]
         return TantivyQuery.disjunction_max_query(ways, _TIE)
 
     def _phrase(self, tokens: list[str], fields: Sequence[tuple[str, float]]) -> TantivyQuery:

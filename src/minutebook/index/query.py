@@ -80,7 +80,7 @@ def parse_query(typed: str, filters: Filters = Filters()) -> Query:  # noqa: B00
             text = f"{match['field']}:{text}"
         if match["minus"]:
             found["excluded"].append(text)
-        elif match["phrase"] is not None and len(text.split()) > 1:
+        elif match["phrase"] is not None:
             found["phrases"].append(text)
         elif text.endswith("*") and len(text) > 2:
             found["prefixes"].append(text.rstrip("*"))
