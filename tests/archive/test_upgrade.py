@@ -171,6 +171,30 @@ inscribe(Archive(place / "archive", (place / "claude",)))
 """
 
 
+def numbered(archive: Archive) -> dict[str, list[tuple[int, int]]]:
+    """What the engagements of each session cover."""
+    return {id: [e.turn_range for e in r.engagements] for id, r in archive.records().items()}
+
+
+def test_killed_before_it_renumbers(first_release: Path, tmp_path: Path) -> None:
+    """ARC-03, ARC-08: the numbers of engagements are mapped by the next run, and only once."""
+    whole = tmp_path / "whole"
+    shutil.copytree(first_release, whole, symlinks=True)
+    inscribe(opened(whole))
+    kill = (
+        "import os\n"
+        "from minutebook.archive import upgrade\n"
+        "upgrade.append_record = lambda *given: os._exit(9)\n" + _RUN
+    )
+    done = subprocess.run([sys.executable, "-c", kill, str(first_release)], check=False)
+    assert done.returncode == 9
+    assert numbered(opened(first_release)) != numbered(opened(whole))
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", _RUN, str(first_release)], check=True)
+        assert numbered(opened(first_release)) == numbered(opened(whole))
+    assert not list(first_release.rglob("renumber.json"))
+
+
 def test_killed_at_any_point_it_goes_on(first_release: Path, tmp_path_factory: Any) -> None:
     """ARC-08, invariant 6: killed after each rename and each file, the next run finishes."""
     whole = tmp_path_factory.mktemp("whole") / "copy"

@@ -371,7 +371,9 @@ class Archive:
         return SessionFolder(self.layout.folder(entry.agent_id, session_id))
 
     def _activities(self, session_id: str) -> list[Activity]:
-        """What was done in each round of a session."""
+        """What was done in each round of a session; nothing where it is gone altogether."""
+        if session_id not in self._entries() and self.transcript(session_id) is None:
+            return []
         return [activity(round) for round in self.open(session_id).stored_rounds()]
 
     # -- minutes

@@ -30,13 +30,26 @@ def covered(
 ) -> SessionRecord:
     """A record with everything a person said of its session."""
     own = [correction for correction in corrections if correction.engagement_id]
-    if own:
-        moved = any(correction.field == "turn_range" for correction in own)
-        record = corrected(record, own, activities() if moved else ())
+    extracted = {engagement.id for engagement in record.engagements}
+    made = {tag.engagement_id for tag in tags} - extracted
+    record = _corrected(record, [c for c in own if c.engagement_id not in made], activities)
     for correction in corrections:
         if correction.field == SUMMARY and isinstance(correction.value, str):
             record = msgspec.structs.replace(record, session_summary=correction.value)
-    return _tagged(record, tags, activities) if tags else record
+    if tags:
+        record = _tagged(record, tags, activities)
+    # What somebody made by a tag is there to be corrected only now.
+    return _corrected(record, [c for c in own if c.engagement_id in made], activities)
+
+
+def _corrected(
+    record: SessionRecord, corrections: Sequence[Correction], activities: Activities
+) -> SessionRecord:
+    if not corrections:
+        return record
+    moved = any(correction.field == "turn_range" for correction in corrections)
+    now = corrected(record, corrections, activities() if moved else ())
+    return msgspec.structs.replace(now, corrected=(*record.corrected, *now.corrected))
 
 
 def ranges_of(record: SessionRecord) -> Ranges:

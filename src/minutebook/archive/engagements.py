@@ -20,7 +20,7 @@ def rounds_of_engagement(
             continue
         known |= {archive.hide(engagement.id) for engagement in record.engagements}
         ranges = [r for e in record.engagements if e.id == engagement_id for r in e.ranges]
-        if ranges:
+        if ranges and (archive.transcript(session_id) or session_id in archive.ledger().sessions):
             count = archive.open(session_id).count
             found[session_id] = [
                 number for first, last in ranges for number in range(first, min(last, count) + 1)

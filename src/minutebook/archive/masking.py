@@ -43,6 +43,8 @@ T = TypeVar("T", bound=msgspec.Struct)
 _EDGE = "\U0010fffd"
 _PRIVATE = re.compile("[\U00100000-\U0010ffff]")
 MARK = re.compile(f"{_EDGE}([0-9a-f]{{16}}):([^{_EDGE}]*){_EDGE}")
+# A control character in JSON, or one of a mark: such texts are looked at one by one.
+_UNSAFE = re.compile(r"\\[bfru]|[\U00100000-\U0010ffff]")
 HALF_MARK = re.compile(f"{_EDGE}[^{_EDGE}]*$")
 
 
@@ -117,7 +119,7 @@ def hidden(value: T, by: Hide) -> T:
     from minutebook.derive.secrets import find_secrets
 
     told = msgspec.json.encode(value).decode().replace("\\n", "\n")
-    if "\\u" not in told and not find_secrets(told):
+    if not _UNSAFE.search(told) and clean(told) == told and not find_secrets(told):
         return value  # almost always: one look at all its texts together
     plain = msgspec.to_builtins(value)
     safe = by.value(plain)

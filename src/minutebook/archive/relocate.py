@@ -25,11 +25,12 @@ def relocate(layout: Layout, ledger: Ledger, entry: Entry, roster: Roster) -> bo
         return False
     old = SessionFolder(layout.folder(entry.agent_id, entry.session_id))
     new = SessionFolder(layout.folder(agent_id, entry.session_id))
-    if new.path.exists():
-        return False  # somebody else's; `check` names both
-    make_folder(new.path.parent)
-    # The folder first: a session is where its folder is, and a document can be made again.
-    old.path.rename(new.path)
+    if new.path.exists() and old.path.exists():
+        return False  # another session's; `check` names both
+    if not new.path.exists():  # else a run was killed in the middle of this: go on from there
+        make_folder(new.path.parent)
+        # The folder first: a session is where its folder is, and a document can be made again.
+        old.path.rename(new.path)
     if old.document.exists():
         old.document.rename(new.document)
     try:

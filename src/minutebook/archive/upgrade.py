@@ -23,6 +23,7 @@ from minutebook.archive.upkeep import cover_sessions, write_page
 from minutebook.derive.identity import identify
 from minutebook.errors import Conflict
 from minutebook.model import Subagent
+from minutebook.model.engagement import RECORD_FORMAT
 from minutebook.record.documents import peek
 from minutebook.record.engagements import (
     add_correction,
@@ -34,6 +35,7 @@ from minutebook.record.engagements import (
 from minutebook.record.facts import SessionFacts
 from minutebook.record.header import header_of
 from minutebook.record.layout import Layout, SessionFolder
+from minutebook.record.patches import Malformed
 from minutebook.record.publish import Publication
 from minutebook.record.recover import (
     FIRST_RELEASE,
@@ -42,9 +44,10 @@ from minutebook.record.recover import (
     read_subagent,
     recovered_facts,
 )
-from minutebook.record.store import make_folder
+from minutebook.record.store import make_folder, write_atomically
 
 _STAGING = ".upgrade"
+_NUMBERS = "renumber.json"
 _ROOM = 2.5  # times the size of the old sessions that must be free
 
 
@@ -61,6 +64,8 @@ def upgrade(archive: Archive) -> list[str]:
 def sessions_in_full(archive: Archive) -> list[str]:
     """1 → 2: sessions of the first release in the present format."""
     layout = archive.layout
+    for name, agent_id in layout.present().items():
+        _renumber(layout, SessionFolder(layout.agent(agent_id) / name))  # a run was killed there
     old = list(dict.fromkeys(_old_sessions(layout)))
     if not old:
         return []
@@ -148,11 +153,14 @@ def _upgrade_session(archive: Archive, agent_id: str, name: str) -> None:
     if old is place:
         make_folder(aside.path.parent)
         _move(place, aside)
+    if rounds.places:
+        known = len(read_corrections(layout).values)
+        told = msgspec.json.encode(_Numbers(facts.info.id, rounds.places, known))
+        write_atomically(made.path / _NUMBERS, told)
     made.path.rename(place.path)
     made.document.rename(place.document)
     shutil.rmtree(staging.root, ignore_errors=True)
-    if rounds.places:
-        _renumber(layout, facts.info.id, rounds.places)
+    _renumber(layout, place)
 
 
 def _move(place: SessionFolder, aside: SessionFolder) -> None:
@@ -163,22 +171,42 @@ def _move(place: SessionFolder, aside: SessionFolder) -> None:
             here.rename(there)
 
 
-def _renumber(layout: Layout, session_id: str, places: dict[int, tuple[int, int]]) -> None:
+class _Numbers(msgspec.Struct, frozen=True):
+    """What is still to be renumbered; with a session until that is done."""
+
+    session_id: str
+    places: dict[int, tuple[int, int]]
+    """Round of the transcript → first and last of those the archive has for it."""
+    corrections: int
+    """How many there were: what was added since has the right numbers."""
+
+
+def _renumber(layout: Layout, folder: SessionFolder) -> None:
     """What the first release numbered by the transcript gets the archive's numbers (ARC-03)."""
+    try:
+        told = msgspec.json.decode((folder.path / _NUMBERS).read_bytes(), type=_Numbers)
+    except FileNotFoundError:
+        return
+    session_id, places = told.session_id, told.places
     record = next(
         (r for r in reversed(read_records(layout).values) if r.session_id == session_id), None
     )
-    if record is not None and record.format < FORMAT:
+    if record is not None and record.format < RECORD_FORMAT:
         engagements = tuple(
             msgspec.structs.replace(e, turn_range=_renumbered(e.turn_range, places))
             for e in record.engagements
         )
-        append_record(layout, msgspec.structs.replace(record, engagements=engagements))
-    for correction in read_corrections(layout).values:
+        now = msgspec.structs.replace(record, engagements=engagements, format=RECORD_FORMAT)
+        append_record(layout, now)
+    corrections = read_corrections(layout).values
+    for correction in corrections[: told.corrections]:
         match correction.value:
             case (int(first), int(last)) if correction.session_id == session_id:
                 value = _renumbered((first, last), places)
-                add_correction(layout, msgspec.structs.replace(correction, value=value))
+                moved = msgspec.structs.replace(correction, value=value)
+                if moved not in corrections[told.corrections :]:
+                    add_correction(layout, moved)
+    (folder.path / _NUMBERS).unlink()
 
 
 def _renumbered(span: tuple[int, int], places: dict[int, tuple[int, int]]) -> tuple[int, int]:
@@ -191,7 +219,10 @@ def _subagents(aside: SessionFolder, facts: SessionFacts, rounds: Enriched) -> I
     living = rounds.subagents()
     for known in facts.subagents:
         agent = living.pop(known.id, None)
-        yield agent if agent is not None else read_subagent(aside, known)
+        try:
+            yield agent if agent is not None else read_subagent(aside, known)
+        except (OSError, Malformed):
+            continue  # nothing of it can be read: the old files stay, and `check` names it
 
 
 def _copy_pictures(aside: SessionFolder, place: SessionFolder) -> None:
