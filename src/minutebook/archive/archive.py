@@ -276,8 +276,10 @@ class Archive:
     def _skimmed(self, transcripts: Sequence[Transcript]) -> Iterable[tuple[Transcript, Overview]]:
         """A skim of each; one that was read before and has not changed is known."""
         unknown = [t for t in transcripts if _key(t) not in self._overviews]
-        for transcript, overview in self.library.overviews(unknown):
-            self._overviews[_key(transcript)] = overview
+        found = {_key(t): overview for t, overview in self.library.overviews(unknown)}
+        known = self._overviews | found
+        # Only what is there now: a server runs for weeks.
+        self._overviews = {_key(t): known[_key(t)] for t in transcripts}
         return [(t, self._overviews[_key(t)]) for t in transcripts]
 
     # -- names
@@ -400,10 +402,14 @@ class Archive:
 
     def cards(self) -> dict[str, SessionRecord]:
         """Every session there is as a record: with its minutes, or without."""
-        records = self.records()
+        records, entries = self.records(), self._entries()
+        roster, settings = self.roster, self.settings
         every, _ = self._everything()
         bare = {
-            id: hidden(card(s.info, self.roster, self.settings, None), self.hide)
+            id: hidden(
+                card(s.info, roster, settings, entries[id].agent_id if id in entries else None),
+                self.hide,
+            )
             for id, s in every.items()
             if id not in records
         }

@@ -38,7 +38,8 @@ def covered(
             record = msgspec.structs.replace(record, session_summary=correction.value)
     if tags:
         record = _tagged(record, tags, activities)
-    # What somebody made by a tag is there to be corrected only now.
+    # What somebody made by a tag is there to be corrected only now, and while the tag holds.
+    made &= {engagement.id for engagement in record.engagements}
     return _corrected(record, [c for c in own if c.engagement_id in made], activities)
 
 

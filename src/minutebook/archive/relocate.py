@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from minutebook.derive.identity import identify
 from minutebook.model import Roster
 from minutebook.record.documents import body_bytes, read_head, write_document
 from minutebook.record.layout import Layout, SessionFolder, agent_id_of
@@ -25,17 +26,20 @@ def relocate(layout: Layout, ledger: Ledger, entry: Entry, roster: Roster) -> bo
         return False
     old = SessionFolder(layout.folder(entry.agent_id, entry.session_id))
     new = SessionFolder(layout.folder(agent_id, entry.session_id))
-    if new.path.exists() and old.path.exists():
+    if new.path.exists():
         return False  # another session's; `check` names both
-    if not new.path.exists():  # else a run was killed in the middle of this: go on from there
-        make_folder(new.path.parent)
-        # The folder first: a session is where its folder is, and a document can be made again.
-        old.path.rename(new.path)
+    make_folder(new.path.parent)
+    # The folder last: a session is where its folder is, so a run that is killed between the two
+    # leaves it to be moved again, and its round files are enough to read it until then.
     if old.document.exists():
         old.document.rename(new.document)
+    old.path.rename(new.path)
     try:
         header, start = read_head(new.document)
-        changed = msgspec.structs.replace(header, agent_id=agent_id, role=known.role)
+        now = identify(entry.info, roster)
+        changed = msgspec.structs.replace(
+            header, agent_id=agent_id, role=now.role, name=now.name, name_source=now.source
+        )
         write_document(new.document, changed, body_bytes(new.document, start))
     except (OSError, Malformed):
         pass  # it is made again by the next write

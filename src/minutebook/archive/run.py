@@ -167,11 +167,21 @@ class WritingRun(RunView):
         if self._changed or stale:
             write_indexes(self.layout, self.ledger.sessions.values())
             save_ledger(self.layout, self.ledger)
-            # `ingest` writes the page itself, when everything that follows from it is done.
-            if self._verb != "ingest" and is_indexed(self.layout):
-                self.archive.read_again()
-                if self.layout.engagements.exists():
-                    write_page(self.archive)
+            self._cover_grown()
+            if is_indexed(self.layout) and self.layout.engagements.exists():
+                write_page(self.archive)
+
+    def _cover_grown(self) -> None:
+        """New rounds of a session that somebody tagged as a whole belong to that engagement."""
+        self.archive.read_again()
+        minutes = self.archive.minutes
+        ids = {row.session_id for row in self._rows if minutes.said(row.session_id)[1]}
+        grown = [record for id, record in minutes.records().items() if id in ids]
+        if grown:
+            with open_database(self.layout.database) as database:
+                for record in grown:
+                    cover_rows(database, record.session_id, ranges_of(record))
+            cover_sessions(self.archive, grown)
 
 
 def problem_of(error: Exception, transcript: Transcript) -> str | None:

@@ -61,7 +61,7 @@ def _set(engagement: Engagement, correction: Correction, rounds: int) -> Engagem
     if field == "turn_range":
         match value:
             case (int(first), int(last)) if 1 <= first <= last <= rounds:
-                return msgspec.structs.replace(engagement, turn_range=(first, last))
+                return msgspec.structs.replace(engagement, turn_range=(first, last), parts=())
         return None
     if field == "key_decisions":
         if isinstance(value, str):

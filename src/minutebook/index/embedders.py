@@ -175,6 +175,12 @@ class EndpointEmbedder:
         except (httpx2.HTTPError, httpx2.InvalidURL, msgspec.DecodeError) as error:
             raise BadArgument(f"{self._url} gives no embeddings: {error}") from None
         ordered = sorted(found, key=lambda item: item.index)
+        lengths = {len(item.embedding) for item in ordered}
+        if len(ordered) != len(texts) or len(lengths) > 1 or 0 in lengths:
+            raise BadArgument(
+                f"{self._url} gives {len(ordered)} embeddings of {sorted(lengths)} numbers for "
+                f"{len(texts)} texts."
+            )
         return _unit(np.array([item.embedding for item in ordered], dtype=np.float32))
 
 

@@ -53,7 +53,8 @@ class Layout:
     def present(self) -> dict[str, str]:
         """Sessions there are, by the name of their files: the agent each is filed under.
 
-        A session is there as long as its folder or its document is.
+        A session is there as long as its folder or its document is; where they are filed under
+        two agents, a move was interrupted, and the folder counts.
         """
         found: dict[str, str] = {}
         for agent in self._agents():
@@ -62,9 +63,15 @@ class Layout:
                     continue
                 if name.endswith(".md"):
                     found.setdefault(name.removesuffix(".md"), agent)
-                elif name not in found and (self.sessions / agent / name).is_dir():
+                elif self._is_filed(name, found.get(name), agent):
                     found[name] = agent
         return found
+
+    def _is_filed(self, name: str, known: str | None, agent: str) -> bool:
+        """Whether a session's folder is here, and nowhere else so far."""
+        if known == agent or (known is not None and (self.sessions / known / name).is_dir()):
+            return False
+        return (self.sessions / agent / name).is_dir()
 
     def _agents(self) -> list[str]:
         try:

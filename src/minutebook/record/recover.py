@@ -100,12 +100,13 @@ class StoredRounds:
     def _document(self) -> dict[int, Round]:
         """Rounds of the document; as many as can be read."""
         if self._told is None:
-            self._told = {}
+            told: dict[int, Round] = {}
             try:
                 for round in DocumentRounds(self.folder):
-                    self._told[round.number] = round
+                    told[round.number] = round
             except (OSError, Malformed) as error:
                 self.damaged[str(self.folder.document)] = reason(error)
+            self._told = told  # whole: another thread may be waiting for it
         return self._told
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -142,14 +143,27 @@ def set_aside(path: Path) -> Path:
     return path.rename(aside)
 
 
+# The mask is the process's: whoever leaves last puts the old one back.
+_counting = threading.Lock()
+_inside: list[None] = []
+_before = 0
+
+
 @contextmanager
 def private() -> Iterator[None]:
     """Files that libraries of others make in here are for the owner's eyes only (NFR-01)."""
-    before = os.umask(0o077)
+    global _before
+    with _counting:
+        if not _inside:
+            _before = os.umask(0o077)
+        _inside.append(None)
     try:
         yield
     finally:
-        os.umask(before)
+        with _counting:
+            _inside.pop()
+            if not _inside:
+                os.umask(_before)
 
 
 @contextmanager

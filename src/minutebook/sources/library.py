@@ -88,8 +88,8 @@ def chosen_copies(
         rival = chosen.get(id)
         if (
             rival is None
-            or str(transcript.path) == preferred.get(id)
-            or (str(rival.path) != preferred.get(id) and transcript.size > rival.size)
+            or transcript.location == preferred.get(id)
+            or (rival.location != preferred.get(id) and transcript.size > rival.size)
         ):
             chosen[id] = transcript
     return chosen

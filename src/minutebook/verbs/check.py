@@ -92,7 +92,7 @@ def check(archive: Archive, session_id: str) -> SessionCheck:
                 problems += _source_problems(archive, folder, source, remarks)
                 facts, fates = _source_facts(source, header, Path(scratch))
                 problems += [f"{f.lost} × {f.name} lost" for f in facts if f.lost]
-        except (MinutebookError, Malformed) as error:
+        except (MinutebookError, Malformed, OSError) as error:
             problems.append(str(error))
     return SessionCheck(session_id, not problems, problems, remarks, facts, fates)
 

@@ -56,7 +56,8 @@ def _problems(archive: Archive) -> Iterator[tuple[Path, str]]:
         folder = SessionFolder(layout.agent(agent) / name)
         if folder.path not in known:
             yield folder.path, "nothing of this session can be read"
-    for name in archive.minutes.stored().keys() - archive.ids():
+    present = {transcript.session_id for transcript in archive.library.transcripts}
+    for name in archive.minutes.stored().keys() - present - ledger.sessions.keys():
         yield layout.engagements, f"it has a record of {name[:8]}, which is not here"
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
 from minutebook.archive.archive import Archive
-from minutebook.archive.names import parse_rounds
+from minutebook.archive.names import nearest, parse_rounds
 from minutebook.archive.upkeep import index_minutes
-from minutebook.errors import BadArgument, NotFound
+from minutebook.errors import Ambiguous, BadArgument, Conflict, NotFound
 from minutebook.extract.corrections import FIELDS
 from minutebook.extract.validation import one_line
 from minutebook.model.engagement import (
@@ -39,7 +37,13 @@ def correct(archive: Archive, session: str, engagement: str, setting: str) -> En
         add_correction(layout, Correction(session_id, chosen.id, chosen.turn_range, field, value))
         index_minutes(archive, {session_id})
     after = archive.record(session_id)
-    return next(e for e in after.engagements if e.id == chosen.id)
+    found = next((e for e in after.engagements if e.id == chosen.id), None)
+    if found is None:
+        raise Conflict(
+            f"The correction is kept, but other engagements cover all rounds of '{chosen.id}': "
+            f"`minutebook tag {archive.short(session_id)} ROUNDS {chosen.id}` gives it some."
+        )
+    return found
 
 
 def _find_engagement(record: SessionRecord, name: str) -> Engagement:
@@ -51,12 +55,12 @@ def _find_engagement(record: SessionRecord, name: str) -> Engagement:
         fitting = [e for e in record.engagements if e.turn_range[0] <= number <= e.turn_range[1]]
     if len(fitting) == 1:
         return fitting[0]
+    if fitting:
+        raise Ambiguous(f"'{name}' fits {', '.join(e.id for e in fitting)}: write more of it.")
     if not ids:
         raise NotFound(f"Session {record.session_id[:8]} has no engagements.")
-    near = get_close_matches(name, ids, 1)
-    hint = f" Did you mean '{near[0]}'?" if near else ""
     raise NotFound(
-        f"Session {record.session_id[:8]} has no engagement '{name}'.{hint} "
+        f"Session {record.session_id[:8]} has no engagement '{name}'.{nearest(name, ids)} "
         f"It has: {', '.join(ids)}."
     )
 

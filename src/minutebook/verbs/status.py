@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from minutebook.archive.archive import Archive
+from minutebook.archive.sessions import has_grown
 from minutebook.archive.writing import is_live
 from minutebook.sources.base import Transcript
 from minutebook.verbs.doctor import CleanUp, clean_ups
@@ -40,13 +41,13 @@ def status(archive: Archive) -> Status:
     ended: list[Transcript] = []
     live: list[Transcript] = []
     current = 0
-    for transcript in library.transcripts:
+    for transcript in archive.chosen_transcripts(library.transcripts).values():
         entry = ledger.sessions.get(transcript.session_id)
         if transcript.size == 0 or ledger.is_unusable(transcript):
             continue
         if entry is None:
             (live if is_live(transcript) else ended).append(transcript)
-        elif (entry.size, entry.mtime) != (transcript.size, transcript.mtime) or entry.waiting:
+        elif has_grown(entry, transcript):
             (live if is_live(transcript) else grown).append(transcript)
         else:
             current += 1
