@@ -102,6 +102,7 @@ MAY_NAME = {
     "minutebook.corpus": "from_claude_sessions is the name seed 002 gives it",
     "minutebook.cli.main": "the verb export-claude is seed 003's",
     "minutebook.cli.export_claude": "likewise",
+    "minutebook.cli.hits": "names that verb as the way on from a deleted transcript",
     "minutebook.cli.install": "the installer of its skill and hook, reached by name",
     "minutebook.verbs.install_claude": "the installer itself",
     "minutebook.verbs.export": "export-claude writes its transcripts, whoever held the session",

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from minutebook.archive.masking import hidden, hide, mark
-from minutebook.errors import Ambiguous, Conflict
+from minutebook.errors import Ambiguous, Conflict, NotFound
 from minutebook.extract.offline import OfflineExtractor
 from minutebook.model import SessionInfo
 from minutebook.record.layout import Layout, SessionFolder
@@ -45,7 +45,7 @@ def test_what_a_tag_made_is_corrected_and_nothing_else(layout: Layout, labelled:
     assert after["pruning"] == ((1, 2), "deploy")
     assert after[before[0]] == ((3, 6), before[1][1])
     tag_rounds(archive_at(layout, labelled), SID, "1-2", "-")
-    assert [method for _, method in methods(layout, labelled).values()] == [before[1][1]]
+    assert methods(layout, labelled) == dict([before])
 
 
 def test_a_correction_of_what_is_covered_is_said(layout: Layout, labelled: Path) -> None:
@@ -69,6 +69,8 @@ def test_a_session_that_is_nowhere_breaks_no_list(layout: Layout, labelled: Path
     layout.ledger.unlink()
     archive = archive_at(layout)
     assert [e.id for _, e in archive.engagements()] == ["work"]
+    with pytest.raises(NotFound, match="Only the minutes of"):
+        archive.summary(SID)
     assert any("is not here" in trouble.reason for trouble in check_archive(archive))
 
 

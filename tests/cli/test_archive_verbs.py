@@ -63,7 +63,7 @@ def test_a_running_session_says_that_it_waits(run: Run, tmp_path: Path) -> None:
     path = put(tmp_path / "p", *turn(1), *turn(2))
     ran = run("inscribe", "--all", "--root", path)
     assert "1 session: 1 new." in ran.out
-    assert "--ended writes it" in ran.err
+    assert "or now with `minutebook inscribe --all --ended`" in ran.err
     age(path)
     assert "1 grown" in run("inscribe", "--all", "--root", path).out
 

@@ -250,6 +250,11 @@ class Archive:
         """The same with its secrets; nothing that leaves the archive."""
         every, _ = self._everything()
         if session_id not in every:
+            if session_id in self.minutes.stored():
+                raise NotFound(
+                    f"Only the minutes of {session_id[:8]} are left: its transcript was deleted "
+                    "before it was archived."
+                )
             raise NotFound(f"There is no session {session_id[:8]} here (any more).")
         return every[session_id]
 

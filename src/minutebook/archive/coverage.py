@@ -60,9 +60,12 @@ def ranges_of(record: SessionRecord) -> Ranges:
 
 def _tagged(record: SessionRecord, tags: Sequence[Tag], activities: Activities) -> SessionRecord:
     before = ranges_of(record)
-    ranges = list(before)
-    for tag in tags:
-        ranges = _overlaid(ranges, tag, record.rounds)
+    ranges, laid = list(before), list[tuple[int, int, str]]()
+    for tag in tags:  # the later word wins, and a tag taken off leaves what was found
+        last = min(tag.last or record.rounds, record.rounds)
+        laid = _overlaid(laid, tag.first, max(last, tag.first), tag.engagement_id)
+    for first, last, id in laid:
+        ranges = _overlaid(ranges, first, last, id)
     if ranges == before:
         return record
     parts: dict[str, list[tuple[int, int]]] = {}
@@ -82,18 +85,16 @@ def _tagged(record: SessionRecord, tags: Sequence[Tag], activities: Activities) 
     return msgspec.structs.replace(record, engagements=tuple(found), ghost=False)
 
 
-def _overlaid(ranges: Ranges, tag: Tag, rounds: int) -> Ranges:
-    """Ranges with one tag laid over them."""
-    last = tag.last if tag.last is not None else max(rounds, 1)
-    last = min(last, max(rounds, tag.first))
+def _overlaid(ranges: Ranges, first: int, last: int, id: str | None) -> Ranges:
+    """Ranges with one more laid over them; without an id, cut out of them."""
     kept: Ranges = []
-    for first, end, id in ranges:
-        if first < tag.first:
-            kept.append((first, min(end, tag.first - 1), id))
+    for start, end, other in ranges:
+        if start < first:
+            kept.append((start, min(end, first - 1), other))
         if end > last:
-            kept.append((max(first, last + 1), end, id))
-    if tag.engagement_id is not None and tag.first <= last:
-        kept.append((tag.first, last, tag.engagement_id))
+            kept.append((max(start, last + 1), end, other))
+    if id is not None:
+        kept.append((first, last, id))
     return sorted(set(kept))
 
 

@@ -50,7 +50,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     resume: str | None = None
     """What to type to go on with the session, where its transcript is still there."""
     document: str | None = None
-    """The inscription, where the transcript is gone."""
+    """Its document, where it is archived."""
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +65,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """Entries whose meaning is not known yet."""
     ghosts_hidden: int = 0
     busy: bool = False
-    """Whether somebody else is bringing the index up to date just now."""
+    """Whether the index could not be brought up to date: another process is at it, or the
+    archive can only be read."""
 
 
 def search(

@@ -89,7 +89,7 @@ def only(found: Sequence[str], name: str) -> str:
         return found[0]
     some = ", ".join(sorted(shortest(id, found) for id in found)[:_MOST_TOLD])
     more = f" and {len(found) - _MOST_TOLD} more" if len(found) > _MOST_TOLD else ""
-    raise Ambiguous(f"'{name}' fits {len(found)} sessions: {some}{more}. Give a longer prefix.")
+    raise Ambiguous(f"'{name}' fits {len(found)} sessions: {some}{more}. Name one of these.")
 
 
 def existing_file(name: str) -> Path | None:

@@ -43,6 +43,9 @@ def print_diagnosis(diagnosis: Diagnosis) -> None:
     report = diagnosis.report
     if not diagnosis.sessions and not diagnosis.foreign and not diagnosis.troubles:
         terminal.note("No transcripts found. Point --root at a folder that has some.")
+        if diagnosis.archived:
+            count = terminal.plural(diagnosis.archived, "session is", "sessions are")
+            terminal.note(f"{count} in the archive; `minutebook check --all` looks at those.")
         return
     _heading("Transcripts")
     terminal.say(

@@ -43,9 +43,10 @@ def _openings(hit: Hit, room: int) -> list[str]:
     """How to open a hit: on one line where there is room."""
     session = terminal.one_line(hit.session_id)
     address = f"minutebook show {session[:8]}#{hit.round}"
-    if hit.resume is None:
+    if hit.resume is None and hit.document is None:
         return [address]
-    resume = terminal.one_line(hit.resume)
+    # Without its transcript, an export is the way to go on.
+    resume = terminal.one_line(hit.resume or f"minutebook export-claude {session[:8]}")
     both = f"{address}   {resume}"
     return [both] if len(both) <= room else [address, resume]
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from minutebook.archive import Archive
 from minutebook.cli import terminal
+from minutebook.cli.inscribe import print_waiting
 from minutebook.derive.times import instant
 from minutebook.extract.extractor import Extractor
 from minutebook.extract.secret import find_secret
@@ -100,6 +101,7 @@ def print_report(archive: Archive, report: IngestReport) -> None:
             f"{terminal.plural(report.calls, 'call')}, {usage.total:,} tokens, "
             f"${report.cost_usd:.2f}."
         )
+    print_waiting(report.inscribed)
     print_backlog(report)
     _print_problems(report)
 

@@ -102,10 +102,7 @@ def _print_report(archive: Archive, report: InscribeReport) -> None:
     added = sum(session.rounds_added for session in report.sessions)
     if added:
         terminal.say(f"{terminal.plural(added, 'round')} added to {archive.layout.sessions}")
-    held = sum(bool(session.waiting) for session in report.sessions)
-    if held:
-        count = terminal.plural(held, "session")
-        terminal.note(f"The last round of {count} may still grow: it waits (--ended writes it).")
+    print_waiting(report)
     for session in report.sessions:
         _print_differences(session)
     for remark in report.remarks:
@@ -116,6 +113,17 @@ def _print_report(archive: Archive, report: InscribeReport) -> None:
         terminal.note(f"{session.transcript.session_id[:8]}: {problem}")
     if len(failed) > _MOST:
         terminal.note(f"… and {len(failed) - _MOST} more.")
+
+
+def print_waiting(report: InscribeReport) -> None:
+    """Sessions whose last round is not archived yet, and when it will be."""
+    held = sum(bool(session.waiting) for session in report.sessions)
+    if held:
+        count = terminal.plural(held, "session")
+        terminal.note(
+            f"The last round of {count} may still grow: it is archived by a run ten minutes after "
+            "the last word, or now with `minutebook inscribe --all --ended`."
+        )
 
 
 def _print_differences(session: Inscribed) -> None:

@@ -110,8 +110,10 @@ def _print_health(diagnosis: Diagnosis, *, own: bool) -> None:
     lines = terminal.plural(diagnosis.report.lines, "line")
     unread = f"{bad:,} of {lines} could not be read." if bad else f"All {lines} could be read."
     unknown = diagnosis.report.unknown.total()
-    strange = f" {unknown:,} records or blocks are new to minutebook, and kept." if unknown else ""
-    terminal.say(unread + strange)
+    if unknown:
+        count = terminal.plural(unknown, "record or block is", "records or blocks are")
+        unread += f" {count} new to minutebook, and kept."
+    terminal.say(unread)
     if own:
         warn_of_clean_ups(diagnosis.clean_ups)
 

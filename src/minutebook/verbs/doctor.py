@@ -47,6 +47,8 @@ class Diagnosis(msgspec.Struct, frozen=True):
     foreign: list[Trouble]
     troubles: list[Trouble]
     clean_ups: list[CleanUp]
+    archived: int = 0
+    """Sessions in the archive, which needs no transcript."""
 
 
 def diagnose(
@@ -79,6 +81,7 @@ def diagnose(
         foreign=sorted_troubles(foreign),
         troubles=sorted_troubles(library.troubles + library.orphans),
         clean_ups=clean_ups(library, now),
+        archived=len(archive.ledger().sessions),
     )
 
 
