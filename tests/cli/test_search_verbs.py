@@ -61,6 +61,34 @@ def test_the_json_is_pinned(run: Run, places: list[str], archive: Path) -> None:
     golden("search.json", json.dumps(document, indent=2, ensure_ascii=False) + "\n")
 
 
+def test_every_list_says_how_many_there_are(run: Run, places: list[str]) -> None:
+    """SRCH-16: `search -m build` prints so many of so many, and how to see the rest."""
+    for words in ([], ["the"]):
+        seen: list[tuple[str, int]] = []
+        total = 0
+        for page in range(1, 20):
+            ran = run("search", *words, *places, "--limit", "2", "--page", page, "--json")
+            document = json.loads(ran.out)
+            total = document["total"]
+            seen += [(hit["session_id"], hit["round"]) for hit in document["hits"]]
+            if len(seen) >= total:
+                break
+        assert len(seen) == len(set(seen)) == total > 4
+        whole = hits(run, *words, *places, "--limit", "100")
+        assert seen == [(hit["session_id"], hit["round"]) for hit in whole]
+        assert f"1 to 2 of {total}: --page 2" in run("search", *words, *places, "--limit", "2").err
+        beyond = run("search", *words, *places, "--page", "99")
+        assert f"There are {total}: no page 99." in beyond.err and not beyond.out
+
+
+def test_the_newest_can_come_first(run: Run, places: list[str]) -> None:
+    """SRCH-11: with words by relevance, unless --sort date; the hits are the same."""
+    best = hits(run, "login", *places, "--limit", "100")
+    newest = hits(run, "login", *places, "--limit", "100", "--sort", "date")
+    assert [hit["at"] for hit in newest] == sorted((h["at"] for h in newest), reverse=True)
+    assert sorted(h["session_id"] for h in best) == sorted(h["session_id"] for h in newest)
+
+
 def test_filters_and_order(run: Run, places: list[str]) -> None:
     """SRCH-02, SRCH-03, SRCH-04, SRCH-05, SRCH-06, SRCH-07, SRCH-08, SRCH-11: each filter
     alone, all at once, newest first and stable."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from minutebook.index.embedders import Embedder
 
 In = Literal["engagements", "turns", "all"]
+Sort = Literal["relevance", "date"]
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,6 +56,10 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     hits: list[Hit]
+    total: int
+    """How many there are in all, of which `hits` is a page."""
+    capped: bool = False
+    """Whether there may be more than `total`: looking stopped there."""
     query: Query
     mode: Mode
     refreshed: Refreshed | None
@@ -77,14 +82,18 @@ def search(
     side: Side = "both",
     mode: Mode = "hybrid",
     limit: int = 10,
+    offset: int = 0,
+    sort: Sort = "relevance",
     fresh: bool = True,
     embedder: Callable[[], Embedder] | None = None,
     ready: Callable[[Engine], int] | None = None,
 ) -> Answer:
     """Answer a query; the index is brought up to date first, which is cheap.
 
-    `ready` embeds what is missing, and says how much still is.
+    `ready` embeds what is missing, and says how much still is. Without words, what passes the
+    filters is listed, the newest first.
     """
+    page = slice(offset, offset + limit)
     layout = archive.layout
     refreshed, busy = _fresh(archive) if fresh else (None, False)
     records = archive.minutes.records()
@@ -95,22 +104,47 @@ def search(
         if query.filters.tools is not None:
             raise BadArgument("--has-tools is about turns: say what to look for.")
         hits, ghosts = _listed(records, query.filters, present)
-        shown = [hidden(_resumed(archive, hit), archive.hide) for hit in hits[:limit]]
-        return _answer(layout, shown, query, mode, refreshed, busy=busy, ghosts=ghosts)
+        shown = [hidden(_resumed(archive, hit), archive.hide) for hit in hits[page]]
+        return Answer(
+            hits=shown,
+            total=len(hits),
+            query=query,
+            mode=mode,
+            refreshed=refreshed,
+            fresh_at=fresh_at(layout),
+            ghosts_hidden=ghosts,
+            busy=busy,
+        )
     engine = Engine(layout.search_database, layout.search)
     waiting = ready(engine) if ready is not None and mode != "lexical" else 0
     scope = _scope(records, query.filters, where)
-    if scope is None:
-        return _answer(layout, [], query, mode, refreshed, busy=busy)
-    ranked = engine.search(
-        query, mode=mode, side=side, scope=scope, embedder=embedder, depth=max(DEPTH, limit * 4)
+    depth = max(DEPTH, page.stop * 4)
+    ranked = (
+        engine.search(query, mode=mode, side=side, scope=scope, embedder=embedder, depth=depth)
+        if scope is not None
+        else []
     )
     found = [hit for item in ranked if (hit := _hit(item, records, query, present)) is not None]
     whole = {item.row for item in ranked if item.whole}
     entries = {item.row: item.entry for item in ranked}
-    hits = _ordered(found, where, query, whole)[:limit]
-    shown = [_told(archive, hit, entries[hit.row], query, side) for hit in hits]
-    return _answer(layout, shown, query, mode, refreshed, busy=busy, waiting=waiting)
+    hits = _ordered(found, where, query, whole)
+    if sort == "date":
+        hits.sort(key=_newest, reverse=True)
+    return Answer(
+        hits=[_told(archive, hit, entries[hit.row], query, side) for hit in hits[page]],
+        total=len(hits),
+        capped=len(ranked) >= depth,
+        query=query,
+        mode=mode,
+        refreshed=refreshed,
+        fresh_at=fresh_at(layout),
+        waiting=waiting,
+        busy=busy,
+    )
+
+
+def _newest(hit: Hit) -> tuple[int, str, int]:
+    return seconds(hit.at), hit.session_id, hit.round
 
 
 def _present(archive: Archive) -> set[str]:
@@ -160,29 +194,6 @@ def _resumed(archive: Archive, hit: Hit) -> Hit:
 def _hidden_entry(entry: Entry, by: Hide) -> Entry:
     return msgspec.structs.replace(
         entry, asked=by(entry.asked), answered=by(entry.answered), rest=by(entry.rest)
-    )
-
-
-def _answer(
-    layout: Layout,
-    hits: list[Hit],
-    query: Query,
-    mode: Mode,
-    refreshed: Refreshed | None,
-    *,
-    busy: bool = False,
-    waiting: int = 0,
-    ghosts: int = 0,
-) -> Answer:
-    return Answer(
-        hits=hits,
-        query=query,
-        mode=mode,
-        refreshed=refreshed,
-        fresh_at=fresh_at(layout),
-        waiting=waiting,
-        ghosts_hidden=ghosts,
-        busy=busy,
     )
 
 
@@ -241,15 +252,16 @@ def _listed(
 ) -> tuple[list[Hit], int]:
     """Engagements without a query: all that pass, newest first (SRCH-11)."""
     hits = [_engagement_hit(record, e, present) for record, e in matching(records, filters)]
-    ghosts = [
-        r for r in records.values() if r.ghost and passes(r, filters) and _in_time(r, filters)
-    ]
+    ghosts = ghosts_of(records, filters)
     if filters.ghosts and not (filters.method or filters.phase or filters.project):
         hits += [_ghost_hit(record) for record in ghosts]
-    newest = sorted(
-        hits, key=lambda hit: (seconds(hit.at), hit.session_id, hit.round), reverse=True
-    )
+    newest = sorted(hits, key=_newest, reverse=True)
     return newest, 0 if filters.ghosts else len(ghosts)
+
+
+def ghosts_of(records: dict[str, SessionRecord], filters: Filters) -> list[SessionRecord]:
+    """Sessions without engagements, of those that pass what filters can say of a session."""
+    return [r for r in records.values() if r.ghost and passes(r, filters) and _in_time(r, filters)]
 
 
 def _in_time(record: SessionRecord, filters: Filters) -> bool:
@@ -334,9 +346,7 @@ def _ordered(found: list[Hit], where: In, query: Query, whole: set[int]) -> list
         unique = {
             (hit.session_id, hit.engagement.id if hit.engagement else ""): hit for hit in found
         }
-        return sorted(
-            unique.values(), key=lambda h: (seconds(h.at), h.session_id, h.round), reverse=True
-        )
+        return sorted(unique.values(), key=_newest, reverse=True)
     best: dict[str, Hit] = {}
     for hit in found:
         best.setdefault(hit.session_id, hit)

@@ -61,6 +61,14 @@ class _Search(click.Command):
     help="By words, by meaning, by both.",
 )
 @click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True)
+@click.option("--page", type=click.IntRange(1, 10_000), default=1, help="The hits after those.")
+@click.option(
+    "--sort",
+    type=click.Choice(["relevance", "date"]),
+    default="relevance",
+    show_default=True,
+    help="The best first, or the newest.",
+)
 @click.option("--no-refresh", is_flag=True, help="Do not look for what has changed since.")
 @click.option("-s", "--stats", "as_stats", is_flag=True, help="Counts instead of hits.")
 @json_option
@@ -72,6 +80,8 @@ def command(
     side: Any,
     mode: Any,
     limit: int,
+    page: int,
+    sort: Any,
     no_refresh: bool,
     as_stats: bool,
     as_json: bool,
@@ -113,6 +123,8 @@ def command(
             side=side,
             mode=mode,
             limit=limit,
+            offset=(page - 1) * limit,
+            sort=sort,
             fresh=not no_refresh,
             **meaning,
         )
@@ -122,15 +134,32 @@ def command(
             fresh_at=answer.fresh_at,
             refreshed=answer.refreshed,
             waiting=answer.waiting,
+            total=answer.total,
+            capped=answer.capped,
+            ghosts_hidden=answer.ghosts_hidden,
             hits=answer.hits,
         )
         return
     print_hits(answer.hits)
+    _print_total(answer, page, limit)
     _print_remarks(answer)
 
 
+def _print_total(answer: Answer, page: int, limit: int) -> None:
+    """How many there are, and how to see the rest (SRCH-16)."""
+    first = (page - 1) * limit + 1
+    last = first + len(answer.hits) - 1
+    many = f"{'at least ' if answer.capped else ''}{answer.total:,}"
+    if not answer.hits and answer.total:
+        terminal.note(f"There are {many}: no page {page}.")
+    elif last < answer.total:
+        terminal.note(f"{first:,} to {last:,} of {many}: --page {page + 1}, or --limit, for more.")
+    elif page > 1:
+        terminal.note(f"{first:,} to {last:,} of {many}.")
+
+
 def _print_remarks(answer: Answer) -> None:
-    if not answer.hits:
+    if not answer.total:
         what = f"Nothing found for '{terminal.one_line(answer.query.text)}'."
         terminal.note(what if not answer.query.is_empty else "No engagement passes these filters.")
         terminal.note(

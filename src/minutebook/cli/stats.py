@@ -52,6 +52,9 @@ def show_stats(archive: Archive, query: Query, as_json: bool) -> None:
     _table("Projects", found.projects)
     _table("Agents", found.agents)
     _days(found)
+    if found.ghosts_hidden:
+        count = terminal.plural(found.ghosts_hidden, "ghost is", "ghosts are")
+        terminal.note(f"{count} not counted (`minutebook sessions --ghosts` lists them).")
 
 
 def _table(title: str, counts: dict[str, int], *, marked: bool = False) -> None:

@@ -6,15 +6,18 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+import msgspec
+
 from minutebook.archive.archive import Archive
-from minutebook.archive.finding import matching, search
+from minutebook.archive.finding import Sort, matching, search
 from minutebook.archive.names import parse_rounds
 from minutebook.archive.semantic import Meaning
 from minutebook.derive.periods import since as parse_since
 from minutebook.derive.plain import one_line
 from minutebook.derive.tokens import tokens
 from minutebook.errors import BadArgument
-from minutebook.index.query import Filters, Query, known_method, parse_query
+from minutebook.index.engine import Mode
+from minutebook.index.query import Filters, Query, known_method, parse_query, span
 from minutebook.mcp.telling import (
     HARD_LIMIT,
     MOST_TOKENS,
@@ -54,18 +57,30 @@ class Tools:
         agent: str | None = None,
         method: str | None = None,
         since: str | None = None,
+        until: str | None = None,
+        branch: str | None = None,
+        model: str | None = None,
+        sort: Sort = "relevance",
+        mode: Mode = "hybrid",
         limit: int = 5,
         cursor: str | None = None,
     ) -> str:
         """Find earlier work: what was asked, answered, decided. Words or meaning; "a phrase",
-        -without, begin*. Answers name rounds like 3a4d64e0#12; read them with `show`."""
-        filters = _filters(project, agent, method, since)
+        -without, begin*. Answers name rounds like 3a4d64e0#12; read them with `show`.
+        `where`: engagements (topics, decisions, outcomes), turns, or all. `project`, `agent`,
+        `branch`, `model`: part of the name. `method`: exactly. `since`, `until`: a date, yesterday,
+        last week, March, 7d. `sort`: relevance or date. `mode`: lexical (words), semantic
+        (meaning) or hybrid."""
+        filters = _filters(project, agent, method, since, until)
+        filters = msgspec.structs.replace(filters, branch=branch or None, model=model or None)
         start, limit = position(cursor), max(1, min(limit, _MOST_HITS))
         with self._lock:
             found = search(
                 self._archive,
                 parse_query(query, filters),
                 where=where,
+                mode=mode,
+                sort=sort,
                 limit=start + limit + 1,
                 embedder=self._meaning.embedder,
                 ready=self._meaning.ready,
@@ -74,7 +89,9 @@ class Tools:
         page, more = paged(found.hits, lambda hit: hit_line(hit, short), cursor, limit)
         if not page:
             return self._told("Nothing was found. Other words, or fewer filters, may help.")
-        return self._told(answer(f"{len(page)} found, best first:", page, more))
+        many = f"{'at least ' if found.capped else ''}{found.total}"
+        order = "best first" if sort == "relevance" else "newest first"
+        return self._told(answer(f"{len(page)} of {many} found, {order}:", page, more))
 
     def engagements(
         self,
@@ -217,11 +234,17 @@ class Tools:
 
 
 def _filters(
-    project: str | None, agent: str | None, method: str | None, since: str | None
+    project: str | None,
+    agent: str | None,
+    method: str | None,
+    since: str | None,
+    until: str | None = None,
 ) -> Filters:
     given: dict[str, Any] = {"project": project or None, "agent": agent or None}
     if method:
         given["method"] = known_method(method)
     if since:
         given["after"] = int(parse_since(since).timestamp())
+    if until:
+        given["before"] = span(until)[1]
     return Filters(**given)

@@ -9,7 +9,7 @@ from functools import lru_cache
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.finding import matching, search
+from minutebook.archive.finding import ghosts_of, matching, search
 from minutebook.derive.times import instant
 from minutebook.index.query import Query
 from minutebook.model.engagement import Engagement, SessionRecord
@@ -28,6 +28,8 @@ class Stats(msgspec.Struct, frozen=True):
     phases: dict[str, int]
     days: dict[str, int]
     """By date, oldest first; days without any are not among them."""
+    ghosts_hidden: int = 0
+    """Sessions that never reached substantive work, and are not counted."""
 
 
 def stats(archive: Archive, query: Query) -> Stats:
@@ -36,14 +38,16 @@ def stats(archive: Archive, query: Query) -> Stats:
     if not query.is_empty:
         answer = search(archive, query, where="engagements", mode="lexical", limit=_MOST)
         wanted = {(hit.session_id, hit.engagement.id) for hit in answer.hits if hit.engagement}
-    return tally(
+    records = archive.records()
+    found = (
         (record, engagement)
-        for record, engagement in matching(archive.records(), query.filters)
+        for record, engagement in matching(records, query.filters)
         if wanted is None or (record.session_id, engagement.id) in wanted
     )
+    return tally(found, len(ghosts_of(records, query.filters)) if wanted is None else 0)
 
 
-def tally(pairs: Iterable[tuple[SessionRecord, Engagement]]) -> Stats:
+def tally(pairs: Iterable[tuple[SessionRecord, Engagement]], ghosts: int) -> Stats:
     """Every front end's numbers: of these engagements."""
     sessions: set[str] = set()
     counts: dict[str, Counter[str]] = {
@@ -61,7 +65,17 @@ def tally(pairs: Iterable[tuple[SessionRecord, Engagement]]) -> Stats:
         counts["days"][_day(engagement.started or record.started)] += 1
     ordered = {name: dict(counter.most_common()) for name, counter in counts.items()}
     ordered["days"] = dict(sorted(ordered["days"].items()))
-    return Stats(len(sessions), total, decisions, **ordered)
+    return Stats(
+        sessions=len(sessions),
+        engagements=total,
+        decisions=decisions,
+        methods=ordered["methods"],
+        projects=ordered["projects"],
+        agents=ordered["agents"],
+        phases=ordered["phases"],
+        days=ordered["days"],
+        ghosts_hidden=ghosts,
+    )
 
 
 @lru_cache(maxsize=100_000)

@@ -153,7 +153,13 @@ def search(state: ServerState, request: Request) -> Response:
         mode=mode,  # type: ignore[arg-type]  # likewise
         limit=limit,
     )
-    return answer(mode=found.mode, fresh_at=found.fresh_at, hits=plain_hits(found.hits))
+    return answer(
+        mode=found.mode,
+        fresh_at=found.fresh_at,
+        total=found.total,
+        capped=found.capped,
+        hits=plain_hits(found.hits),
+    )
 
 
 def decisions(state: ServerState, request: Request) -> Response:

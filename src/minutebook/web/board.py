@@ -12,6 +12,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from minutebook.archive.finding import ghosts_of
 from minutebook.derive.times import instant
 from minutebook.index.entry import seconds
 from minutebook.model.engagement import Engagement, SessionRecord
@@ -87,7 +88,8 @@ def board_of(state: ServerState, chosen_by: Selection) -> Board:
         works = [_work(*pair) for pair in pairs]
         rows = [Row(*pair) for pair in pairs]
     ghosts = sum(record.ghost for record in records.values())
-    return Board(chosen_by, pairs, works, rows, tally(pairs), ghosts)
+    passed_over = len(ghosts_of(archive.records(), chosen_by.filters))
+    return Board(chosen_by, pairs, works, rows, tally(pairs, passed_over), ghosts)
 
 
 def board_page(state: ServerState, request: Request, progress: dict[str, Any] | None) -> Response:
