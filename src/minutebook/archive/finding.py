@@ -95,7 +95,7 @@ def search(
     """
     page = slice(offset, offset + limit)
     layout = archive.layout
-    refreshed, busy = _fresh(archive) if fresh else (None, False)
+    refreshed, busy = bring_up_to_date(archive) if fresh else (None, False)
     records = archive.minutes.records()
     present = _present(archive)
     if query.is_empty:
@@ -152,7 +152,7 @@ def _present(archive: Archive) -> set[str]:
     return {transcript.session_id for transcript in archive.library.transcripts}
 
 
-def _fresh(archive: Archive) -> tuple[Refreshed | None, bool]:
+def bring_up_to_date(archive: Archive) -> tuple[Refreshed | None, bool]:
     """Bring the index up to date, or use the old one where it cannot be written.
 
     Another process may be writing it, or the archive may be read-only.
@@ -225,25 +225,26 @@ def matching(
                 continue
             if filters.before is not None and at >= filters.before:
                 continue
-            if filters.project and not _within(filters.project, engagement.project or record.cwd):
+            if filters.project and not within(filters.project, engagement.project or record.cwd):
                 continue
             yield record, engagement
 
 
 def passes(record: SessionRecord, filters: Filters) -> bool:
     """What can be said of a session as a whole."""
-    if filters.agent and not _within(
+    if filters.agent and not within(
         filters.agent, record.agent_name, record.agent_role, record.slug
     ):
         return False
-    if filters.branch and not _within(filters.branch, record.git_branch):
+    if filters.branch and not within(filters.branch, record.git_branch):
         return False
-    if filters.model and not _within(filters.model, record.model):
+    if filters.model and not within(filters.model, record.model):
         return False
     return not filters.session or record.session_id.startswith(filters.session)
 
 
-def _within(part: str, *texts: str | None) -> bool:
+def within(part: str, *texts: str | None) -> bool:
+    """Whether one of some texts has a part, in letters of either size."""
     return any(part.lower() in text.lower() for text in texts if text)
 
 
@@ -314,7 +315,7 @@ def _hit(
         kind="engagement" if entry.kind == "engagement" else "turn",
         session_id=entry.session_id,
         round=entry.round,
-        at=at or _iso(entry.at),
+        at=at or iso(entry.at),
         name=(record.agent_name or record.title) if record else None,
         agent=record.agent_name if record else None,
         project=(engagement.project if engagement else None) or entry.project or None,
@@ -406,7 +407,7 @@ def similar(
     ready: Callable[[Engine], int] | None = None,
 ) -> list[Hit]:
     """Turns of other sessions that are about the same as one."""
-    _fresh(archive)
+    bring_up_to_date(archive)
     engine = Engine(archive.layout.search_database, archive.layout.search)
     if ready is not None:
         ready(engine)
@@ -433,7 +434,7 @@ def relevant_rounds(
     most: int = 200,
 ) -> list[tuple[str, int]]:
     """Rounds that are about a query, best first: of some sessions, or of all."""
-    _fresh(archive)
+    bring_up_to_date(archive)
     engine = Engine(archive.layout.search_database, archive.layout.search)
     if ready is not None:
         ready(engine)
@@ -443,5 +444,5 @@ def relevant_rounds(
     return [(item.entry.session_id, item.entry.round) for item in ranked[:most]]
 
 
-def _iso(at: int) -> str | None:
+def iso(at: int) -> str | None:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at)) if at else None

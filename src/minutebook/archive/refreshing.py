@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import gc
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -16,13 +17,17 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.sessions import has_grown
+from minutebook.derive.calls import path_of
 from minutebook.derive.turn_pairs import turn_pairs
 from minutebook.index import database as db
 from minutebook.index.entry import (
     Entry,
+    How,
     Prepared,
+    Touch,
     engagement_entries,
     prepare,
+    seconds,
     title_entry,
     turn_entry,
 )
@@ -36,6 +41,8 @@ from minutebook.record.rounds import read_words
 from minutebook.record.store import make_folder, private, writing
 from minutebook.sources.fan_out import fan_out
 from minutebook.sources.library import open_transcript
+
+_LONGEST_PATH = 1_000
 
 
 class Refreshed(msgspec.Struct, frozen=True):
@@ -122,9 +129,9 @@ def _refresh(archive: Archive) -> Refreshed:
         sources = {source.session_id: source for source in _sources(archive, records)}
         known = run.states()
         changed = [s for s in sources.values() if known.get(s.session_id) != s.state]
-        for source, entries in _read(archive, records, changed):
-            run.put(source.session_id, ("turn", "title"), entries)
-            run.note(source.session_id, source.state)
+        for source, found in _read(archive, records, changed):
+            run.put(source.session_id, ("turn", "title"), found.entries)
+            run.note(source.session_id, source.state, found.files)
         for session_id in known.keys() - sources.keys():
             run.forget(session_id)
         _put_engagements(archive, records, connection, run)
@@ -171,34 +178,77 @@ def _moved(record: SessionRecord | None) -> list[tuple[tuple[tuple[int, int], ..
     return [(e.ranges, e.project) for e in record.engagements if e.project != record.cwd]
 
 
+class _Found(msgspec.Struct, frozen=True):
+    """What a session has that can be found."""
+
+    entries: list[Prepared]
+    files: list[Touch]
+
+
 def _read(
     archive: Archive, records: dict[str, SessionRecord], changed: Sequence[_Source]
-) -> Iterator[tuple[_Source, list[Prepared]]]:
-    decoder = msgspec.msgpack.Decoder(list[Prepared])
-    for source, packed in fan_out(partial(_packed_entries, archive, records), changed):
+) -> Iterator[tuple[_Source, _Found]]:
+    decoder = msgspec.msgpack.Decoder(_Found)
+    for source, packed in fan_out(partial(_packed, archive, records), changed):
         if packed:  # else it could not be read: the next refresh tries again
             yield source, decoder.decode(packed)
 
 
-def _packed_entries(archive: Archive, records: dict[str, SessionRecord], source: _Source) -> bytes:
-    """A session's entries as they travel; pickling them takes three times as long."""
+def _packed(archive: Archive, records: dict[str, SessionRecord], source: _Source) -> bytes:
+    """What is found in a session as it travels; pickling it takes three times as long."""
     try:
-        entries = _entries(archive, source, records.get(source.session_id))
-        return msgspec.msgpack.encode(entries)
+        return msgspec.msgpack.encode(_found(archive, source, records.get(source.session_id)))
     except OSError:
         return b""
 
 
-def _entries(archive: Archive, source: _Source, record: SessionRecord | None) -> list[Prepared]:
-    """Turns, and the title, unless it only is the beginning of the first prompt."""
-    info, rounds = words_of(archive, source.session_id)
+def _found(archive: Archive, source: _Source, record: SessionRecord | None) -> _Found:
+    """Turns and files, and the title, unless it only is the beginning of the first prompt."""
+    files: list[Touch] = []
+    info, rounds = _rounds_of(archive, source.session_id, files)
     if info is None:
-        return []
+        return _Found([], [])
     turns = [turn_entry(pair) for pair in turn_pairs(info, rounds)]
     turns = [_of_project(entry, record) for entry in turns]
     if turns and info.title and not turns[0].asked.startswith(info.title.rstrip("…")):
         turns = [*turns, title_entry(info.id, info.title, turns)]
-    return [prepare(entry) for entry in turns]
+    return _Found([prepare(entry) for entry in turns], files)
+
+
+def _rounds_of(
+    archive: Archive, session_id: str, files: list[Touch]
+) -> tuple[SessionInfo | None, Iterable[Round]]:
+    """A session and its rounds, one at a time; the files of each are noted as it passes."""
+    entry = archive.ledger().sessions.get(session_id)
+    if entry is not None:
+        return entry.info, _noting(archive.open(session_id).stored_rounds(), files)
+    transcript = archive.transcript(session_id)
+    info, rounds = words_of(archive, session_id)
+    if info is not None and transcript is not None:
+        # Once more: words alone are read without the calls, and all of it may be too much to hold.
+        for _ in _noting(open_transcript(transcript).rounds(), files):
+            pass
+    return info, rounds
+
+
+def _noting(rounds: Iterable[Round], files: list[Touch]) -> Iterator[Round]:
+    for round in rounds:
+        files.extend(_touches(round))
+        yield round
+
+
+_HOW: dict[str, How] = {"read": "read", "edit": "edited", "write": "written"}
+
+
+def _touches(round: Round) -> Iterator[Touch]:
+    """The files of a round, and what was done to them."""
+    counts: Counter[tuple[How, str]] = Counter()
+    for call in round.calls:
+        how, path = _HOW.get(call.kind), path_of(call)
+        if how is not None and path is not None:
+            counts[how, path[:_LONGEST_PATH]] += 1
+    for (how, path), times in counts.items():
+        yield Touch(round.number, seconds(round.started), how, path, times)
 
 
 def _of_project(entry: Entry, record: SessionRecord | None) -> Entry:

@@ -18,6 +18,19 @@ def print_hits(hits: Sequence[Hit]) -> None:
         _print_hit(hit)
 
 
+def print_total(total: int, shown: int, page: int, limit: int, *, capped: bool = False) -> None:
+    """How many there are, and how to see the rest (SRCH-16)."""
+    first = (page - 1) * limit + 1
+    last = first + shown - 1
+    many = f"{'at least ' if capped else ''}{total:,}"
+    if not shown and total:
+        terminal.note(f"There are {many}: no page {page}.")
+    elif last < total:
+        terminal.note(f"{first:,} to {last:,} of {many}: --page {page + 1}, or --limit, for more.")
+    elif page > 1:
+        terminal.note(f"{first:,} to {last:,} of {many}.")
+
+
 def _print_hit(hit: Hit) -> None:
     room = terminal.columns()
     when = instant(hit.at)

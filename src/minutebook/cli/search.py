@@ -10,8 +10,9 @@ import click
 
 from minutebook.archive.finding import Answer, search
 from minutebook.cli import terminal
+from minutebook.cli.file_hits import show_file
 from minutebook.cli.filters import filter_options, filters_of
-from minutebook.cli.hits import print_hits
+from minutebook.cli.hits import print_hits, print_total
 from minutebook.cli.json_output import print_json
 from minutebook.cli.new_index import telling_of_a_new_index
 from minutebook.cli.options import archive_options, json_option, opened
@@ -60,6 +61,12 @@ class _Search(click.Command):
     show_default=True,
     help="By words, by meaning, by both.",
 )
+@click.option(
+    "--file",
+    "path",
+    metavar="PATH",
+    help="Who read or changed a file, the newest first: the end of its path, or a glob.",
+)
 @click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True)
 @click.option("--page", type=click.IntRange(1, 10_000), default=1, help="The hits after those.")
 @click.option(
@@ -79,6 +86,7 @@ def command(
     where: Any,
     side: Any,
     mode: Any,
+    path: str | None,
     limit: int,
     page: int,
     sort: Any,
@@ -94,6 +102,14 @@ def command(
     """
     book = opened(archive, roots)
     filters = filters_of(options)
+    if path is not None:
+        if query:
+            raise BadArgument("Say words or --file, not both: --file lists who touched the file.")
+        with telling_of_a_new_index(book):
+            show_file(
+                book, path, filters, page=page, limit=limit, fresh=not no_refresh, json=as_json
+            )
+        return
     if as_stats:
         from minutebook.cli.stats import show_stats
 
@@ -141,21 +157,8 @@ def command(
         )
         return
     print_hits(answer.hits)
-    _print_total(answer, page, limit)
+    print_total(answer.total, len(answer.hits), page, limit, capped=answer.capped)
     _print_remarks(answer)
-
-
-def _print_total(answer: Answer, page: int, limit: int) -> None:
-    """How many there are, and how to see the rest (SRCH-16)."""
-    first = (page - 1) * limit + 1
-    last = first + len(answer.hits) - 1
-    many = f"{'at least ' if answer.capped else ''}{answer.total:,}"
-    if not answer.hits and answer.total:
-        terminal.note(f"There are {many}: no page {page}.")
-    elif last < answer.total:
-        terminal.note(f"{first:,} to {last:,} of {many}: --page {page + 1}, or --limit, for more.")
-    elif page > 1:
-        terminal.note(f"{first:,} to {last:,} of {many}.")
 
 
 def _print_remarks(answer: Answer) -> None:

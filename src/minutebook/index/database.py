@@ -15,10 +15,10 @@ from typing import Any
 import msgspec
 
 from minutebook.errors import Locked, MinutebookError
-from minutebook.index.entry import Entry, Prepared
+from minutebook.index.entry import Entry, Prepared, Touch
 
 Connection = sqlite3.Connection
-VERSION = 2
+VERSION = 3
 _NAMED = ("project", "branch", "model")
 _COLUMNS = Entry.__struct_fields__
 _SCHEMA = """
@@ -35,6 +35,11 @@ CREATE TABLE IF NOT EXISTS sources (
 CREATE TABLE IF NOT EXISTS names (
   field TEXT, value TEXT, PRIMARY KEY (field, value)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS files (
+  session_id TEXT, round INTEGER, at INTEGER, how TEXT, path TEXT, times INTEGER
+);
+CREATE INDEX IF NOT EXISTS files_session ON files (session_id);
+CREATE INDEX IF NOT EXISTS files_path ON files (path);
 CREATE TABLE IF NOT EXISTS removed (row INTEGER PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE VIRTUAL TABLE IF NOT EXISTS entries_fts USING fts5(
@@ -163,6 +168,32 @@ def index_text(connection: Connection, most: int | None = None) -> int:
         connection.execute(_FTS, (done + 1, last + 1))
         set_fact(connection, "text", str(last))
     return 0
+
+
+def put_files(connection: Connection, session_id: str, touches: Iterable[Touch]) -> None:
+    """Make these the files of a session."""
+    connection.execute("DELETE FROM files WHERE session_id = ?", (session_id,))
+    connection.executemany(
+        "INSERT INTO files VALUES (?, ?, ?, ?, ?, ?)",
+        (_storable((session_id, t.round, t.at, t.how, t.path, t.times)) for t in touches),
+    )
+
+
+def paths(connection: Connection) -> list[str]:
+    """Every file that tools have read or changed."""
+    return [path for (path,) in connection.execute("SELECT DISTINCT path FROM files")]
+
+
+def touches(connection: Connection, wanted: Sequence[str]) -> Iterator[tuple[str, Touch]]:
+    """Who read or changed some files: the session, and what it did."""
+    for start in range(0, len(wanted), 500):
+        part = wanted[start : start + 500]
+        marks = ", ".join("?" * len(part))
+        for session_id, *fields in connection.execute(
+            f"SELECT session_id, round, at, how, path, times FROM files WHERE path IN ({marks})",
+            part,
+        ):
+            yield session_id, Touch(*fields)
 
 
 def every(connection: Connection) -> Iterator[Found]:

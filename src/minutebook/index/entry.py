@@ -53,6 +53,19 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
         return hashlib.blake2b(content, digest_size=8).hexdigest()
 
 
+How = Literal["read", "edited", "written"]
+
+
+class Touch(msgspec.Struct, frozen=True):
+    """A file that tools read or changed in a round."""
+
+    round: int
+    at: int
+    how: How
+    path: str
+    times: int = 1
+
+
 class Prepared(msgspec.Struct, frozen=True):
     """An entry with everything the index needs of it; made where sessions are read."""
 

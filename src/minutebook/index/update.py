@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from types import TracebackType
 
 from minutebook.index import database as db
-from minutebook.index.entry import Entry, Prepared, prepare
+from minutebook.index.entry import Entry, Prepared, Touch, prepare
 from minutebook.index.lexical import Lexical, Writer
 
 _CHUNK = 250_000  # entries between two commits
@@ -30,6 +30,7 @@ class Update:
         self._old: list[int] = []
         self._noted: list[tuple[str, str, int, float]] = []
         self._forgotten: list[tuple[str]] = []
+        self._files: dict[str, Sequence[Touch]] = {}
         self._uncommitted = 0
         self.sessions = self.added = self.removed = 0
 
@@ -84,14 +85,16 @@ class Update:
         if self._uncommitted >= _CHUNK:
             self.commit()
 
-    def note(self, session_id: str, state: State) -> None:
-        """A session's entries are now those of its source in this state."""
+    def note(self, session_id: str, state: State, files: Sequence[Touch] = ()) -> None:
+        """A session's entries and files are now those of its source in this state."""
+        self._files[session_id] = files
         self._noted.append((session_id, *state))
         self.sessions += 1
 
     def forget(self, session_id: str) -> None:
         """Take a session out whose source is gone."""
         self.put(session_id, ("turn", "title"), [])
+        self._files[session_id] = ()
         self._forgotten.append((session_id,))
         self.sessions += 1
 
@@ -131,13 +134,22 @@ class Update:
     def commit(self) -> None:
         """Rows and full text, in step; the count tells whether both have happened."""
         self._flow()
+        with ExitStack() as stack:
+            if self._open is None:
+                stack.enter_context(db.transaction(self._connection))
+            self._note_sources()
+        self._uncommitted = 0
+        if self._open is not None:
+            opened, self._open, self._writer = self._open, None, None
+            opened.close()
+
+    def _note_sources(self) -> None:
         self._connection.executemany(
             "INSERT INTO sources VALUES (?, ?, ?, ?) ON CONFLICT (session_id) DO UPDATE SET "
             "path = excluded.path, size = excluded.size, mtime = excluded.mtime",
             self._noted,
         )
         self._connection.executemany("DELETE FROM sources WHERE session_id = ?", self._forgotten)
-        self._noted, self._forgotten, self._uncommitted = [], [], 0
-        if self._open is not None:
-            opened, self._open, self._writer = self._open, None, None
-            opened.close()
+        for session_id, files in self._files.items():
+            db.put_files(self._connection, session_id, files)
+        self._noted, self._forgotten, self._files = [], [], {}

@@ -9,7 +9,8 @@ from typing import Any, Literal
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.finding import Sort, matching, search
+from minutebook.archive.files import find_file
+from minutebook.archive.finding import Sort, bring_up_to_date, matching, search
 from minutebook.archive.names import parse_rounds
 from minutebook.archive.semantic import Meaning
 from minutebook.derive.periods import since as parse_since
@@ -62,6 +63,7 @@ class Tools:
         model: str | None = None,
         sort: Sort = "relevance",
         mode: Mode = "hybrid",
+        file: str | None = None,
         limit: int = 5,
         cursor: str | None = None,
     ) -> str:
@@ -70,10 +72,13 @@ class Tools:
         `where`: engagements (topics, decisions, outcomes), turns, or all. `project`, `agent`,
         `branch`, `model`: part of the name. `method`: exactly. `since`, `until`: a date, yesterday,
         last week, March, 7d. `sort`: relevance or date. `mode`: lexical (words), semantic
-        (meaning) or hybrid."""
+        (meaning) or hybrid. `file`: instead of a query, who read or changed a file: the end of
+        its path, or a glob."""
         filters = _filters(project, agent, method, since, until)
         filters = msgspec.structs.replace(filters, branch=branch or None, model=model or None)
         start, limit = position(cursor), max(1, min(limit, _MOST_HITS))
+        if file:
+            return self._touched(file, filters, start, limit)
         with self._lock:
             found = search(
                 self._archive,
@@ -92,6 +97,23 @@ class Tools:
         many = f"{'at least ' if found.capped else ''}{found.total}"
         order = "best first" if sort == "relevance" else "newest first"
         return self._told(answer(f"{len(page)} of {many} found, {order}:", page, more))
+
+    def _touched(self, file: str, filters: Filters, start: int, limit: int) -> str:
+        with self._lock:
+            bring_up_to_date(self._archive)
+        found = find_file(self._archive, file, filters, limit=limit, offset=start)
+        if not found.hits:
+            return self._told(f"No (more) rounds touched a file like '{one_line(file)}'.")
+        short = self._archive.short
+        lines = [
+            f"{hit.at or 'undated'} {short(hit.session_id)}#{hit.round} "
+            f"{', '.join(hit.how)}: {one_line(hit.path)}"
+            for hit in found.hits
+        ]
+        after = start + len(lines)
+        more = str(after) if after < found.total else None
+        head = f"{len(lines)} of {found.total} rounds that touched it, newest first:"
+        return self._told(answer(head, lines, more))
 
     def engagements(
         self,

@@ -1,0 +1,102 @@
+"""Who read or changed a file: `search --file` (SRCH-17)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+
+import msgspec
+
+from minutebook.archive.archive import Archive
+from minutebook.archive.finding import iso, passes, within
+from minutebook.archive.masking import hidden
+from minutebook.archive.sessions import NAMELESS
+from minutebook.index import database as db
+from minutebook.index.entry import How, Touch
+from minutebook.index.query import Filters
+from minutebook.model.engagement import SessionRecord
+
+
+class FileHit(msgspec.Struct, frozen=True, kw_only=True):
+    """A round in which tools read or changed a file."""
+
+    session_id: str
+    round: int
+    at: str | None
+    path: str
+    how: dict[How, int]
+    """What was done to it, and how often."""
+    name: str
+    project: str | None
+
+
+class FileAnswer(msgspec.Struct, frozen=True):
+    hits: list[FileHit]
+    total: int
+    files: int
+    """How many files the pattern fits."""
+    sessions: int
+
+
+def find_file(
+    archive: Archive, pattern: str, filters: Filters, *, limit: int = 10, offset: int = 0
+) -> FileAnswer:
+    """Rounds that touched files of a name, the newest first.
+
+    `pattern` is the end of a path, or a glob. The index must be there.
+    """
+    fits, cards = matcher(pattern), archive.cards()
+    found: dict[tuple[str, int, str], FileHit] = {}
+    with db.open_search(archive.layout.search_database, readonly=True) as connection:
+        wanted = [path for path in db.paths(connection) if fits(path)]
+        for id, touch in db.touches(connection, wanted):
+            if id in cards and _passes(cards[id], touch, filters):
+                key = (id, touch.round, touch.path)
+                hit = found.setdefault(key, _hit(cards[id], touch))
+                hit.how[touch.how] = touch.times
+    newest = sorted(found.values(), key=lambda h: (h.at or "", h.session_id, h.round, h.path))[::-1]
+    return FileAnswer(
+        hits=[hidden(hit, archive.hide) for hit in newest[offset : offset + limit]],
+        total=len(newest),
+        files=len({hit.path for hit in newest}),
+        sessions=len({hit.session_id for hit in newest}),
+    )
+
+
+def matcher(pattern: str) -> Callable[[str], bool]:
+    """Whether a path is meant: it ends so, in whole names; or a glob fits it or its end."""
+    end = pattern.strip().replace("\\", "/").removeprefix("./").strip("/")
+    whole = f"/{end}"
+
+    def fits(path: str) -> bool:
+        plain = "/" + path.replace("\\", "/").lstrip("/")
+        if any(sign in end for sign in "*?["):
+            return fnmatchcase(plain, f"*/{end}")
+        return bool(end) and plain.endswith(whole)
+
+    return fits
+
+
+def _passes(record: SessionRecord, touch: Touch, filters: Filters) -> bool:
+    if filters.after is not None and touch.at < filters.after:
+        return False
+    if filters.before is not None and touch.at >= filters.before:
+        return False
+    engagement = next((e for e in record.engagements if e.covers(touch.round)), None)
+    method, phase = (engagement.method, engagement.phase) if engagement else (None, None)
+    if (filters.method or method) != method or (filters.phase or phase) != phase:
+        return False
+    place = engagement.project if engagement is not None else record.cwd
+    return passes(record, filters) and (not filters.project or within(filters.project, place))
+
+
+def _hit(record: SessionRecord, touch: Touch) -> FileHit:
+    return FileHit(
+        session_id=record.session_id,
+        round=touch.round,
+        at=iso(touch.at),
+        path=touch.path,
+        how={},
+        name=record.agent_name or record.title or NAMELESS,
+        project=record.cwd,
+    )

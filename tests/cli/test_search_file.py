@@ -1,0 +1,118 @@
+"""``minutebook search --file``: who read or changed a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from minutebook.archive.files import matcher
+from tests.archive.test_operations import put
+from tests.cli.conftest import Run
+from tests.conftest import assistant, tool_result, tool_use, user
+
+KEY = "sk-ant-api03-Vq7RmZ2xKpL9wTfBn4HsYdC6JgEaUi0o8QbXyWe3Nr5MtSvDhGkPzAj1lFuOcI"
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> list[str]:
+    """Two sessions that worked on the same files."""
+    for number, name in enumerate(("aaaaaaaa", "bbbbbbbb"), start=1):
+        calls = [
+            ("Read", {"file_path": "/w/src/login.py"}),
+            ("Edit", {"file_path": "/w/src/login.py", "old_string": "a", "new_string": "b"}),
+            ("Edit", {"file_path": "/w/src/login.py", "old_string": "b", "new_string": "c"}),
+            ("Write", {"file_path": f"/w/docs/{name}.md", "content": "words"}),
+            ("Write", {"file_path": f"/w/{KEY}/secret.txt", "content": "words"}),
+            ("Bash", {"command": "cat /w/src/login.py"}),
+        ]
+        records = [user("change the login", uuid=f"{name}-u", timestamp=_at(number), cwd="/w")]
+        for place, (tool, given_input) in enumerate(calls):
+            id = f"{name}-{place}"
+            call = tool_use(id, tool, **given_input)
+            records += [
+                assistant(call, id=f"m{id}", uuid=f"a{id}", timestamp=_at(number)),
+                tool_result(id, "ok", uuid=f"r{id}", timestamp=_at(number)),
+            ]
+        put(tmp_path / "p", *records, name=f"{name}-2222-4333-8444-555555555555")
+    return ["--root", str(tmp_path / "p"), "--archive", str(tmp_path / "archive")]
+
+
+def _at(day: int) -> str:
+    return f"2026-03-0{day}T10:00:00.000Z"
+
+
+def found(run: Run, *args: object) -> dict[str, Any]:
+    ran = run("search", *args, "--json")
+    assert ran.status == 0, ran.err
+    document: dict[str, Any] = json.loads(ran.out)
+    return document
+
+
+@pytest.mark.parametrize("archived", [False, True])
+def test_who_touched_a_file(run: Run, places: list[str], archived: bool) -> None:
+    """SRCH-17: newest first, what was done and how often; archived or not, transcripts or none."""
+    (Path(places[3])).mkdir()
+    if archived:
+        run("inscribe", "--all", "--ended", *places)
+        for path in Path(places[1]).glob("*.jsonl"):
+            path.unlink()
+    document = found(run, "--file", "src/login.py", *places)
+    assert [hit["session_id"][:8] for hit in document["hits"]] == ["bbbbbbbb", "aaaaaaaa"]
+    assert document["hits"][0]["how"] == {"read": 1, "edited": 2}
+    assert (document["total"], document["sessions"], document["files"]) == (2, 2, 1)
+    assert found(run, "--file", "*.md", *places)["files"] == 2
+    assert found(run, "--file", "login.py", "--until", "2026-03-01", *places)["total"] == 1
+    assert found(run, "--file", "login.py", "--project", "elsewhere", *places)["total"] == 0
+    assert found(run, "--file", "ogin.py", *places)["total"] == 0
+    paged = found(run, "--file", "login.py", "--limit", "1", "--page", "2", *places)
+    assert [hit["session_id"][:8] for hit in paged["hits"]] == ["aaaaaaaa"]
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+def test_a_person_reads_two_lines_a_hit(run: Run, places: list[str], columns: int) -> None:
+    """SRCH-17: with the command that shows the diffs; no key, whatever a folder is called."""
+    (Path(places[3])).mkdir()
+    ran = run("search", "--file", "login.py", *places, columns=columns)
+    lines = ran.out.splitlines()
+    assert len(lines) == 4 and max(map(len, lines)) <= columns
+    assert (
+        "read, edited 2×:" in lines[1] and "login.py  minutebook show bbbbbbbb#1 --full" in lines[1]
+    )
+    shown = run("show", "bbbbbbbb#1", "--full", *places).out
+    assert "old_string" in shown or "- a" in shown or "-a" in shown
+    secret = run("search", "--file", "secret.txt", *places, columns=columns)
+    assert secret.out and KEY[20:] not in secret.out
+    assert KEY[20:] not in run("search", "--file", "secret.txt", "--json", *places).out
+    nothing = run("search", "--file", "nowhere.py", *places)
+    assert nothing.status == 0 and "No tool has read or changed" in nothing.err
+    assert run("search", "login", "--file", "login.py", *places).status == 2
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "fits"),
+    [
+        ("login.py", "/w/src/login.py", True),
+        ("./src/login.py", "/w/src/login.py", True),
+        ("/w/src/login.py", "/w/src/login.py", True),
+        ("src\\login.py", "D:\\w\\src\\login.py", True),
+        ("in.py", "/w/src/login.py", False),
+        ("*.py", "/w/src/login.py", True),
+        ("src/*.py", "/w/src/login.py", True),
+        ("test_*.py", "/w/src/login.py", False),
+        ("", "/w/src/login.py", False),
+    ],
+)
+def test_the_end_of_a_path_or_a_glob(pattern: str, path: str, fits: bool) -> None:
+    """SRCH-17: whole names, slashes of either kind."""
+    assert matcher(pattern)(path) is fits
+
+
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_any_pattern_is_safe(pattern: str, path: str) -> None:
+    """SRCH-17: whatever is typed."""
+    assert matcher(pattern)(path) in (True, False)
