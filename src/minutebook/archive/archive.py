@@ -31,7 +31,7 @@ from minutebook.archive.settings import Settings, read_settings
 from minutebook.config import chosen_archive, expanded
 from minutebook.derive.activity import Activity, activity
 from minutebook.errors import BadArgument, Conflict, NotFound
-from minutebook.model import Roster
+from minutebook.model import Link, Roster
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.record.layout import Layout, SessionFolder
 from minutebook.record.ledger import Entry, Ledger, load_ledger
@@ -245,6 +245,11 @@ class Archive:
     def summary(self, session_id: str) -> SessionSummary:
         """One session as lists show it."""
         return hidden(self.stored_summary(session_id), self.hide)
+
+    def links(self, session_id: str) -> tuple[Link, ...]:
+        """Sessions that one is tied to: it continues them, or has messages of theirs."""
+        every, _ = self._everything()
+        return every[session_id].links if session_id in every else ()
 
     def stored_summary(self, session_id: str) -> SessionSummary:
         """The same with its secrets; nothing that leaves the archive."""

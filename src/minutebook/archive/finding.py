@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from minutebook.archive.archive import Archive
+from minutebook.archive.folding import folded
 from minutebook.archive.masking import Hide, hidden
 from minutebook.archive.refreshing import Refreshed, refresh
 from minutebook.errors import BadArgument, Locked, NotFound
@@ -52,6 +53,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """What to type to go on with the session, where its transcript is still there."""
     document: str | None = None
     """Its document, where it is archived."""
+    copies: tuple[str, ...] = ()
+    """Other sessions that have the same words: forks, and copies made on resume."""
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,7 +130,7 @@ def search(
     found = [hit for item in ranked if (hit := _hit(item, records, query, present)) is not None]
     whole = {item.row for item in ranked if item.whole}
     entries = {item.row: item.entry for item in ranked}
-    hits = _ordered(found, where, query, whole)
+    hits = folded(archive, _ordered(found, where, query, whole), entries)
     if sort == "date":
         hits.sort(key=_newest, reverse=True)
     return Answer(

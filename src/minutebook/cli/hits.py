@@ -36,7 +36,9 @@ def _print_hit(hit: Hit) -> None:
     when = instant(hit.at)
     day = when.strftime("%Y-%m-%d") if when else "undated   "
     project = project_of(hit.project) if hit.project else ""
-    who = " · ".join(terminal.one_line(text) for text in (hit.name or "", project) if text)
+    copies = terminal.plural(len(hit.copies), "copy", "copies") if hit.copies else ""
+    told = (hit.name or "", project, f"and {copies}" if copies else "")
+    who = " · ".join(terminal.one_line(text) for text in told if text)
     terminal.say(f"{day}  {click.style(terminal.fit(who, room - 12), bold=True)}")
     if hit.engagement is not None:
         method = terminal.one_line(hit.engagement.method)

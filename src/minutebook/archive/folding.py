@@ -1,0 +1,52 @@
+"""Copies of one conversation are one hit, the most complete (SRCH-20).
+
+A fork, or a transcript that was copied on resume, holds the same messages under the same ids.
+What was said in both is found once; what only one of them has is found there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from minutebook.archive.archive import Archive
+from minutebook.index.entry import Entry
+
+if TYPE_CHECKING:
+    from minutebook.archive.finding import Hit
+
+_LEAST_ID = 16  # characters; what is shorter is the number of a round, which all sessions have
+
+
+def folded(archive: Archive, hits: list[Hit], entries: Mapping[int, Entry]) -> list[Hit]:
+    """Hits in their order, each conversation once, with the sessions that also have it."""
+    titled = Counter(_title(entries[hit.row]) for hit in hits)
+    found: dict[Hashable, list[Hit]] = {}
+    for hit in hits:
+        entry = entries[hit.row]
+        what: Hashable = hit.row
+        if entry.kind == "turn" and len(entry.key) >= _LEAST_ID:
+            what = entry.key
+        elif entry.kind != "turn" and titled[_title(entry)] > 1:
+            what = (*_title(entry), _family(archive, hit.session_id))
+        found.setdefault(what, []).append(hit)
+    return [_fullest(archive, same) if len(same) > 1 else same[0] for same in found.values()]
+
+
+def _title(entry: Entry) -> tuple[str, str]:
+    return entry.kind, entry.asked.lower()
+
+
+def _family(archive: Archive, session_id: str) -> str:
+    """A name that sessions with the same messages share."""
+    return min([session_id, *(link.session_id for link in archive.links(session_id))])
+
+
+def _fullest(archive: Archive, same: list[Hit]) -> Hit:
+    """The hit of the session that goes on longest; the others are named."""
+    chosen = max(same, key=lambda hit: archive.open(hit.session_id).count)
+    others = tuple(hit.session_id for hit in same if hit is not chosen)
+    return msgspec.structs.replace(chosen, score=same[0].score, copies=others)
