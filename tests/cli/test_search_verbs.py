@@ -89,6 +89,20 @@ def test_the_newest_can_come_first(run: Run, places: list[str]) -> None:
     assert sorted(h["session_id"] for h in best) == sorted(h["session_id"] for h in newest)
 
 
+@pytest.mark.parametrize("words", ["passkey login", "migrate atlas", "ontology", "password form"])
+def test_you_is_only_what_somebody_said(run: Run, places: list[str], words: str) -> None:
+    """SRCH-19: titles, topics and outcomes are labels; nobody is quoted with them."""
+    sides = set()
+    for hit in hits(run, words, *places, "--mode", "lexical"):
+        sides.add(hit["side"])
+        if hit["side"] == "asked":
+            shown = run("show", f"{hit['session_id']}#{hit['round']}", *places, "--json")
+            (found,) = json.loads(shown.out)["rounds"]
+            said = " ".join(json.dumps(found["messages"][0], ensure_ascii=False).split())
+            assert hit["snippet"]["text"].strip("… ")[:40] in said
+    assert sides <= {"asked", "answered", "topic", "outcome", "title"}
+
+
 def test_filters_and_order(run: Run, places: list[str]) -> None:
     """SRCH-02, SRCH-03, SRCH-04, SRCH-05, SRCH-06, SRCH-07, SRCH-08, SRCH-11: each filter
     alone, all at once, newest first and stable."""

@@ -45,7 +45,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     engagement: Engagement | None = None
     snippet: Snippet = Snippet("")
     side: str | None = None
-    """Where the snippet is from: ``asked`` or ``answered``."""
+    """Where the snippet is from: ``asked`` or ``answered`` by somebody; or a label, ``topic``,
+    ``outcome`` or ``title``, which nobody said."""
     score: float = 0.0
     row: int = 0
     resumable: bool = False
@@ -168,6 +169,13 @@ def bring_up_to_date(archive: Archive) -> tuple[Refreshed | None, bool]:
         return None, True
 
 
+_LABELS = {
+    ("engagement", "asked"): "topic",
+    ("engagement", "answered"): "outcome",
+    ("title", "asked"): "title",
+}
+
+
 def _told(archive: Archive, hit: Hit, entry: Entry, query: Query, side: Side) -> Hit:
     """A hit with why it was found, and where to read it; without secrets.
 
@@ -179,7 +187,7 @@ def _told(archive: Archive, hit: Hit, entry: Entry, query: Query, side: Side) ->
     told = msgspec.structs.replace(
         _resumed(archive, hit),
         snippet=Snippet(""),
-        side=where,
+        side=_LABELS.get((entry.kind, where), where),
         document=str(document) if document else None,
     )
     return msgspec.structs.replace(hidden(told, archive.hide), snippet=shown)

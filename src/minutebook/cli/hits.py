@@ -12,6 +12,8 @@ from minutebook.derive.times import instant
 from minutebook.index.snippet import Snippet
 from minutebook.model.session import project_of
 
+_SIDES = {"asked": "you: ", "answered": "agent: ", "outcome": "outcome: ", "title": "title: "}
+
 
 def print_hits(hits: Sequence[Hit]) -> None:
     for hit in hits:
@@ -47,8 +49,8 @@ def _print_hit(hit: Hit) -> None:
             terminal.one_line(hit.engagement.topic), max(10, room - 2 - len(label))
         )
         terminal.say(f"  {terminal.method_mark(label, method)}{topic}")
-    if hit.snippet.text:
-        side = {"asked": "you: ", "answered": "agent: "}.get(hit.side or "", "")
+    if hit.snippet.text and hit.side != "topic":  # that is the line above
+        side = _SIDES.get(hit.side or "", "")
         terminal.say(f"  {terminal.quiet(side)}{_marked(hit.snippet, room - 2 - len(side))}")
     for line in _openings(hit, room - 2):
         terminal.say(terminal.quiet(f"  {line}"))
