@@ -1,10 +1,12 @@
 """How well searches find what people look for: per mode, per kind of query.
 
-    python benchmarks/retrieval.py [--onnx FOLDER] [--corpus DIR] [--queries FILE]
+    python benchmarks/retrieval.py [--onnx FOLDER] [--queries FILE ...] [--root DIR ...]
 
-Every query of ``labels/queries.jsonl`` is asked of the whole corpus, ingested offline; a hit is
-the right session among the first k sessions. ``--onnx`` names a folder with a sentence
-transformer (model.onnx, tokenizer.json) to measure beside the embedder in the box.
+Every query of ``labels/queries.jsonl`` and ``training/queries.jsonl`` is asked of all shared
+Claude sessions together, ingested offline; a hit is the right session among the first k.
+``--onnx`` names a folder with a sentence transformer (model.onnx, tokenizer.json) to measure
+beside the embedder in the box. The queries kept back (``labels/more-queries.jsonl``,
+``training/short-queries.jsonl``) are for the end: name them with ``--queries``.
 """
 
 from __future__ import annotations
@@ -36,24 +38,30 @@ def rank(archive: Archive, question: dict[str, Any], mode: Mode, embedder: Embed
         fresh=False,
         embedder=lambda: embedder,
     )
-    found = list(dict.fromkeys(hit.session_id for hit in answer.hits))
+    # Copies of a conversation are one hit, which names them all.
+    found = [{hit.session_id, *hit.copies} for hit in answer.hits]
     wanted = question["session_id"]
-    return found.index(wanted) + 1 if wanted in found else 10_000
+    return next((at for at, ids in enumerate(found, 1) if wanted in ids), 10_000)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    corpus = os.environ.get("MINUTEBOOK_CORPUS") or SHARED / "corpus"
-    parser.add_argument("--corpus", type=Path, default=Path(corpus))
-    parser.add_argument("--queries", type=Path, default=SHARED / "labels" / "queries.jsonl")
+    corpus = Path(os.environ.get("MINUTEBOOK_CORPUS") or SHARED / "corpus")
+    parser.add_argument("--root", type=Path, action="append")
+    parser.add_argument("--queries", type=Path, action="append")
     parser.add_argument("--onnx", type=Path)
     options = parser.parse_args()
-    questions = [json.loads(line) for line in options.queries.read_text().splitlines()]
+    files = options.queries or [
+        SHARED / "labels" / "queries.jsonl",
+        SHARED / "training" / "queries.jsonl",
+    ]
+    lines = [line for file in files for line in file.read_text().splitlines()]
+    questions = [json.loads(line) for line in lines]
     scratch = Path(tempfile.mkdtemp(prefix="minutebook-bench-"))
     try:
-        place = options.corpus / "claude"
-        minutebook.ingest(place, archive=scratch, extractor="offline")
-        archive = Archive(scratch, (place,))
+        places = options.root or [corpus / "claude", SHARED / "training" / "claude"]
+        minutebook.ingest(*places, archive=scratch, extractor="offline")
+        archive = Archive(scratch, tuple(places))
         search(archive, parse_query("anything"), mode="lexical")
         engine = Engine(archive.layout.search_database, archive.layout.search)
         embedders: dict[str, Embedder] = {"static": StaticEmbedder()}
