@@ -99,3 +99,14 @@ def existing_file(name: str) -> Path | None:
         return path if path.is_file() else None
     except (OSError, RuntimeError, ValueError):
         return None  # too long, or there is no such user: then it is not a path
+
+
+def runs(numbers: Sequence[int]) -> list[tuple[int, int]]:
+    """Numbers in order as ranges."""
+    found: list[tuple[int, int]] = []
+    for number in numbers:
+        if found and found[-1][1] + 1 == number:
+            found[-1] = (found[-1][0], number)
+        else:
+            found.append((number, number))
+    return found

@@ -19,7 +19,6 @@ class Overview(msgspec.Struct, frozen=True):
 
     info: SessionInfo | None
     """None where the file is not a transcript at all, or could not be read."""
-    prompt_ids: tuple[str, ...] = ()
     problem: str | None = None
 
 
@@ -109,13 +108,13 @@ def overview(transcript: Transcript) -> Overview:
     """Skim one transcript. A file that vanished or is closed to us is a problem, not an error."""
     reading = open_transcript(transcript, "skim")
     try:
-        prompts = (round.prompt for round in reading.rounds())
-        ids = tuple(prompt.id for prompt in prompts if prompt is not None and prompt.id)
+        for _ in reading.rounds():
+            pass
     except OSError as error:
         return Overview(None, problem=reason_of(error))
     if reading.report.foreign:
         return Overview(None, problem=reading.report.foreign)
-    return Overview(reading.info(), ids)
+    return Overview(reading.info())
 
 
 def format_report(transcript: Transcript) -> FormatReport:

@@ -7,7 +7,7 @@ compared a round at a time, so a session of any size can be checked.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from minutebook.archive.archive import Archive
 from minutebook.archive.growth import Growth
 from minutebook.derive.identity import identify
 from minutebook.derive.wording import plural
-from minutebook.errors import MinutebookError, NotFound
+from minutebook.errors import MinutebookError
 from minutebook.model import Roster, Round
 from minutebook.record.database import Broken, integrity, open_database, rows_of
 from minutebook.record.documents import body_bytes, read_head
@@ -325,12 +325,3 @@ def _source_facts(
     told = export_header(header)
     exported = write_scratch(scratch / "fresh", source.session_id, told, rounds())
     return exporter().compare(source.path, exported)
-
-
-def named_sessions(archive: Archive, names: Iterable[str]) -> list[str]:
-    """Ids of archived sessions that names mean; an error for one that is not archived."""
-    found = [archive.resolve(name) for name in names]
-    for session_id in found:
-        if session_id not in archive.ledger().sessions:
-            raise NotFound(f"{session_id[:8]} is not archived: `minutebook inscribe` it first.")
-    return found

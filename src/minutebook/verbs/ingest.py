@@ -20,6 +20,7 @@ from minutebook.archive.run import WritingRun
 from minutebook.archive.upkeep import index_minutes, is_indexed
 from minutebook.extract.extractor import Extraction, Extractor, Failed
 from minutebook.extract.material import Material
+from minutebook.extract.records import extracted_record
 from minutebook.model import Usage
 from minutebook.model.engagement import SessionRecord
 from minutebook.record.engagements import append_record
@@ -28,7 +29,7 @@ from minutebook.sources.base import Transcript
 from minutebook.sources.fan_out import fan_out
 from minutebook.verbs.ask import Asked, ask_all
 from minutebook.verbs.inscribe import Inscribed, InscribeReport, outcome_of
-from minutebook.verbs.label import Labelling, Seen, completed
+from minutebook.verbs.label import Labelling, Seen
 from minutebook.verbs.select import Selected, select
 
 
@@ -283,7 +284,7 @@ class Ingestion:
             return
         self._ingested += 1
         known = self._records.get(base.session_id)
-        self._write(completed(base, material, result, self._extractor, known))
+        self._write(extracted_record(base, material, result, self._extractor, known))
 
     def _fail(self, base: SessionRecord, reason: str) -> None:
         self._failures.append(Failure(base.session_id, reason))

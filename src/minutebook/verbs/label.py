@@ -10,7 +10,7 @@ from minutebook.archive.coverage import covered, ranges_of
 from minutebook.archive.run import WritingRun, problem_of
 from minutebook.archive.writing import Done
 from minutebook.derive.identity import identify
-from minutebook.extract.extractor import Extraction, Extractor, Failed
+from minutebook.extract.extractor import Extractor, Failed
 from minutebook.extract.material import Material, MaterialBuilder
 from minutebook.extract.records import base_record, extracted_record, free_id
 from minutebook.model.engagement import Engagement, SessionRecord
@@ -133,10 +133,10 @@ class Labelling:
         rules = self._extractor if self._extractor.name == OFFLINE else OfflineExtractor()
         kept = seen_by_model(known) if known is not None and not self._again else ()
         if known is None or not kept or base.rounds <= kept[-1].turn_range[1]:
-            return completed(base, material, rules.extract(material), rules, known)
+            return extracted_record(base, material, rules.extract(material), rules, known)
         last = kept[-1].turn_range[1]
         rest = msgspec.structs.replace(material, rounds=material.rounds[last:])
-        record = completed(base, rest, rules.extract(rest), rules, known)
+        record = extracted_record(base, rest, rules.extract(rest), rules, known)
         return msgspec.structs.replace(
             record,
             session_summary=known.session_summary,
@@ -146,17 +146,6 @@ class Labelling:
             usage=known.usage,
             cost_usd=known.cost_usd,
         )
-
-
-def completed(
-    base: SessionRecord,
-    material: Material,
-    extraction: Extraction,
-    extractor: Extractor,
-    known: SessionRecord | None,
-) -> SessionRecord:
-    """A record with its engagements."""
-    return extracted_record(base, material, extraction, extractor, known)
 
 
 def seen_by_model(record: SessionRecord) -> tuple[Engagement, ...]:

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.names import parse_rounds
+from minutebook.archive.names import parse_rounds, runs
 from minutebook.derive.times import instant
 from minutebook.errors import BadArgument, NotFound
 from minutebook.model import Round, SessionInfo
@@ -248,18 +248,5 @@ def _new_id(surgery: Surgery, rounds: Iterable[Round]) -> str:
 def _ranges(numbers: Sequence[int]) -> str:
     """``3, 7-9``"""
     return ", ".join(
-        str(first) if first == last else f"{first}-{last}" for first, last in _runs(numbers)
+        str(first) if first == last else f"{first}-{last}" for first, last in runs(numbers)
     )
-
-
-def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
-    start = before = None
-    for number in numbers:
-        if before is None or start is None:
-            start = number
-        elif number != before + 1:
-            yield start, before
-            start = number
-        before = number
-    if start is not None and before is not None:
-        yield start, before

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.names import parse_rounds
+from minutebook.archive.names import parse_rounds, runs
 from minutebook.archive.upkeep import index_minutes
 from minutebook.errors import BadArgument
 from minutebook.record.store import writing
@@ -34,18 +34,7 @@ def tag(archive: Archive, session: str, rounds: str, engagement_id: str) -> Tagg
     value = None if label == NOTHING else label
     everything = rounds.strip().lower() == "all"
     with writing(archive.layout.ingest_lock, "tag"):
-        for first, last in _runs(numbers):
+        for first, last in runs(numbers):
             add_tag(archive.layout, Tag(session_id, first, None if everything else last, value))
         index_minutes(archive, {session_id})
     return Tagged(session_id, len(numbers), value)
-
-
-def _runs(numbers: list[int]) -> list[tuple[int, int]]:
-    """Numbers in order as ranges."""
-    found: list[tuple[int, int]] = []
-    for number in numbers:
-        if found and found[-1][1] + 1 == number:
-            found[-1] = (found[-1][0], number)
-        else:
-            found.append((number, number))
-    return found
