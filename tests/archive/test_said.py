@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from minutebook.errors import Ambiguous, Conflict, NotFound
 from minutebook.extract.offline import OfflineExtractor
 from minutebook.model import SessionInfo
 from minutebook.record.layout import Layout, SessionFolder
+from minutebook.record.store import private
 from minutebook.verbs.check_archive import check_archive
 from minutebook.verbs.correct import correct
 from minutebook.verbs.ingest import ingest
@@ -127,3 +129,24 @@ def test_a_forged_mark_is_no_mark() -> None:
     info = SessionInfo(id="x", source="claude-code", title=forged)
     shown = msgspec.json.encode(hidden(info, mark)).decode()
     assert "\U0010fffd" not in shown
+
+
+def test_two_threads_keep_their_files_private() -> None:
+    """NFR-01: the first to leave does not open the files of the other; the last restores."""
+    before = os.umask(0o022)
+    try:
+        first, second = private(), private()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert _umask() == 0o077
+        second.__exit__(None, None, None)
+        assert _umask() == 0o022
+    finally:
+        os.umask(before)
+
+
+def _umask() -> int:
+    now = os.umask(0)
+    os.umask(now)
+    return now

@@ -223,7 +223,7 @@ def test_names_of_other_things(name: str) -> None:
     ],
 )  # fmt: skip
 def test_code_types_and_placeholders_stay(line: str) -> None:
-    """ARC-06: what only stands where a secret could stand is shown as it is."""
+    """ARC-06: a harmless word in the place of a secret is shown unchanged."""
     assert mask(line) == line
 
 
@@ -293,7 +293,7 @@ PIECES = [
 
 @given(st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=3)), max_size=14))
 def test_masking_again_changes_nothing(pieces: list[str]) -> None:
-    """ARC-06: what is masked stays as it is, whatever stands next to each other."""
+    """ARC-06: masking a masked text again changes nothing, whatever its parts are."""
     once = mask("".join(pieces))
     assert mask(once) == once
 

@@ -40,7 +40,7 @@ from minutebook.sources.base import Transcript, Trouble
 from minutebook.sources.library import Library, Overview, chosen_copies, open_file
 
 if TYPE_CHECKING:
-    from minutebook.archive.finding import Hit, In
+    from minutebook.archive.finding import Hit, In, Sort
     from minutebook.archive.semantic import Meaning
     from minutebook.index.engine import Mode
     from minutebook.index.query import Query
@@ -437,7 +437,9 @@ class Archive:
         *,
         where: In = "all",
         mode: Mode = "hybrid",
+        sort: Sort = "relevance",
         limit: int = 10,
+        offset: int = 0,
     ) -> list[Hit]:
         """Engagements and turns about a query, best first; by words alone with ``lexical``."""
         from minutebook.archive.finding import search
@@ -449,7 +451,9 @@ class Archive:
             asked,
             where=where,
             mode=mode,
+            sort=sort,
             limit=limit,
+            offset=offset,
             embedder=self._meaning.embedder,
             ready=self._meaning.ready,
         )

@@ -45,14 +45,19 @@ def find_file(
 
     `pattern` is the end of a path, or a glob. The index must be there.
     """
-    fits, cards = matcher(pattern), archive.cards()
+    fits = matcher(pattern)
+    records: dict[str, SessionRecord] = {}
+    known = archive.ids()
     found: dict[tuple[str, int, str], FileHit] = {}
     with db.open_search(archive.layout.search_database, readonly=True) as connection:
         wanted = [path for path in db.paths(connection) if fits(path)]
         for id, touch in db.touches(connection, wanted):
-            if id in cards and _passes(cards[id], touch, filters):
+            if id not in known:
+                continue  # deleted since the index was made
+            record = records.get(id) or records.setdefault(id, archive.record(id))
+            if _passes(record, touch, filters):
                 key = (id, touch.round, touch.path)
-                hit = found.setdefault(key, _hit(cards[id], touch))
+                hit = found.setdefault(key, _hit(record, touch))
                 hit.how[touch.how] = touch.times
     newest = sorted(found.values(), key=lambda h: (h.at or "", h.session_id, h.round, h.path))[::-1]
     return FileAnswer(

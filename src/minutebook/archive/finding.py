@@ -59,8 +59,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    hits: list[Hit]
-    total: int
+    hits: list[Hit] = []
+    total: int = 0
     """How many there are in all, of which `hits` is a page."""
     capped: bool = False
     """Whether there may be more than `total`: looking stopped there."""
@@ -100,6 +100,9 @@ def search(
     page = slice(offset, offset + limit)
     layout = archive.layout
     refreshed, busy = bring_up_to_date(archive) if fresh else (None, False)
+    answer = Answer(
+        query=query, mode=mode, refreshed=refreshed, fresh_at=fresh_at(layout), busy=busy
+    )
     records = archive.minutes.records()
     present = _present(archive)
     if query.is_empty:
@@ -109,16 +112,7 @@ def search(
             raise BadArgument("--has-tools is about turns: say what to look for.")
         hits, ghosts = _listed(records, query.filters, present)
         shown = [hidden(_resumed(archive, hit), archive.hide) for hit in hits[page]]
-        return Answer(
-            hits=shown,
-            total=len(hits),
-            query=query,
-            mode=mode,
-            refreshed=refreshed,
-            fresh_at=fresh_at(layout),
-            ghosts_hidden=ghosts,
-            busy=busy,
-        )
+        return msgspec.structs.replace(answer, hits=shown, total=len(hits), ghosts_hidden=ghosts)
     engine = Engine(layout.search_database, layout.search)
     waiting = ready(engine) if ready is not None and mode != "lexical" else 0
     scope = _scope(records, query.filters, where)
@@ -134,16 +128,12 @@ def search(
     hits = folded(archive, _ordered(found, where, query, whole), entries)
     if sort == "date":
         hits.sort(key=_newest, reverse=True)
-    return Answer(
+    return msgspec.structs.replace(
+        answer,
         hits=[_told(archive, hit, entries[hit.row], query, side) for hit in hits[page]],
         total=len(hits),
         capped=len(ranked) >= depth,
-        query=query,
-        mode=mode,
-        refreshed=refreshed,
-        fresh_at=fresh_at(layout),
         waiting=waiting,
-        busy=busy,
     )
 
 

@@ -167,13 +167,14 @@ class WritingRun(RunView):
         if self._changed or stale:
             write_indexes(self.layout, self.ledger.sessions.values())
             save_ledger(self.layout, self.ledger)
-            self._cover_grown()
+            self.archive.read_again()
+            if self._rows and self.layout.tags.exists():
+                self._cover_grown()
             if is_indexed(self.layout) and self.layout.engagements.exists():
                 write_page(self.archive)
 
     def _cover_grown(self) -> None:
         """New rounds of a session that somebody tagged as a whole belong to that engagement."""
-        self.archive.read_again()
         minutes = self.archive.minutes
         ids = {row.session_id for row in self._rows if minutes.said(row.session_id)[1]}
         grown = [record for id, record in minutes.records().items() if id in ids]

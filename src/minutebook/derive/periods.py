@@ -1,7 +1,6 @@
 """Dates as people say them: ``today``, ``last week``, ``2w``, ``3 days ago``, ``March``, ISO.
 
-All of them name a period in local time. It is written here rather than taken from a library:
-those that read such words load in half a second, and guess at what is no date.
+All of them name a period in local time. Anything else is refused rather than guessed at.
 """
 
 from __future__ import annotations

@@ -121,6 +121,7 @@ def hit_line(hit: Hit, short: Short) -> str:
         f"{short(hit.session_id)}#{hit.round}",
         topic,
         f"({one_line(project_of(hit.project))})" if hit.project else "",
+        f"(also in {', '.join(short(id) for id in hit.copies)})" if hit.copies else "",
         f"| {one_line(hit.snippet.text)}" if hit.snippet.text else "",
     ]
     return "- " + " ".join(fact for fact in facts if fact)

@@ -143,27 +143,28 @@ def set_aside(path: Path) -> Path:
     return path.rename(aside)
 
 
-# The mask is the process's: whoever leaves last puts the old one back.
-_counting = threading.Lock()
-_inside: list[None] = []
-_before = 0
+class _Umask:
+    """The process has one umask: the last thread to leave `private` puts the old one back."""
+
+    lock = threading.Lock()
+    inside = 0
+    before = 0
 
 
 @contextmanager
 def private() -> Iterator[None]:
     """Files that libraries of others make in here are for the owner's eyes only (NFR-01)."""
-    global _before
-    with _counting:
-        if not _inside:
-            _before = os.umask(0o077)
-        _inside.append(None)
+    with _Umask.lock:
+        if _Umask.inside == 0:
+            _Umask.before = os.umask(0o077)
+        _Umask.inside += 1
     try:
         yield
     finally:
-        with _counting:
-            _inside.pop()
-            if not _inside:
-                os.umask(_before)
+        with _Umask.lock:
+            _Umask.inside -= 1
+            if _Umask.inside == 0:
+                os.umask(_Umask.before)
 
 
 @contextmanager
