@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from click.testing import CliRunner
+
 from minutebook.archive import Archive
 from minutebook.archive.finding import search
+from minutebook.cli.main import cli
 from minutebook.extract.offline import OfflineExtractor
 from minutebook.index.query import parse_query
 from minutebook.verbs.ingest import ingest
@@ -39,5 +42,9 @@ def test_a_fork_is_one_hit_the_most_complete(tmp_path: Path) -> None:
         turns = [hit for hit in found if hit.session_id != OTHER]
         assert [(hit.session_id, hit.copies) for hit in turns] == [(FORK, (FIRST,))]
         assert len(found) == 2
+    run = CliRunner().invoke(
+        cli, ["search", "walnut", "--root", str(places), "--archive", str(archive.root)]
+    )
+    assert f"also in {FIRST[:8]}" in run.output
     (own,) = search(archive, parse_query("quince"), where="turns", mode="lexical").hits
     assert (own.session_id, own.round, own.copies) == (FORK, 3, ())

@@ -38,8 +38,8 @@ def _print_hit(hit: Hit) -> None:
     when = instant(hit.at)
     day = when.strftime("%Y-%m-%d") if when else "undated   "
     project = project_of(hit.project) if hit.project else ""
-    copies = terminal.plural(len(hit.copies), "copy", "copies") if hit.copies else ""
-    told = (hit.name or "", project, f"and {copies}" if copies else "")
+    copies = ", ".join(id[:8] for id in hit.copies)
+    told = (hit.name or "", project, f"also in {copies}" if copies else "")
     who = " · ".join(terminal.one_line(text) for text in told if text)
     terminal.say(f"{day}  {click.style(terminal.fit(who, room - 12), bold=True)}")
     if hit.engagement is not None:

@@ -24,6 +24,8 @@ class Found(msgspec.Struct, frozen=True):
     hit: Hit
     href: str
     snippet: Markup
+    copies: list[str]
+    """Addresses of other sessions that have the same words."""
 
 
 def found(hits: list[Hit], typed: str) -> list[Found]:
@@ -31,7 +33,8 @@ def found(hits: list[Hit], typed: str) -> list[Found]:
     for hit in hits:
         engagement = hit.engagement.id if hit.engagement and hit.kind == "engagement" else ""
         href = session_url(hit.session_id, hit.round, e=engagement, q=typed)
-        shown.append(Found(hit, href, highlighted(hit.snippet)))
+        copies = [session_url(id, hit.round, q=typed) for id in hit.copies]
+        shown.append(Found(hit, href, highlighted(hit.snippet), copies))
     return shown
 
 
