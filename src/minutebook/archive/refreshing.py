@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gc
 import hashlib
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -16,24 +15,23 @@ from pathlib import Path
 import msgspec
 
 from minutebook.archive.archive import Archive
+from minutebook.archive.round_work import RoundWork
 from minutebook.archive.sessions import has_grown
-from minutebook.derive.calls import path_of
 from minutebook.derive.turn_pairs import turn_pairs
+from minutebook.errors import NotFound
 from minutebook.index import database as db
 from minutebook.index.entry import (
     Entry,
-    How,
     Prepared,
     Touch,
     engagement_entries,
     prepare,
-    seconds,
     title_entry,
     turn_entry,
 )
 from minutebook.index.lexical import Lexical
 from minutebook.index.update import State, Update
-from minutebook.model import Round, SessionInfo
+from minutebook.model import Round, SessionInfo, Subagent
 from minutebook.model.engagement import SessionRecord
 from minutebook.record.layout import Layout
 from minutebook.record.recover import StoredRounds
@@ -41,8 +39,6 @@ from minutebook.record.rounds import read_words
 from minutebook.record.store import make_folder, private, writing
 from minutebook.sources.fan_out import fan_out
 from minutebook.sources.library import open_transcript
-
-_LONGEST_PATH = 1_000
 
 
 class Refreshed(msgspec.Struct, frozen=True):
@@ -203,52 +199,69 @@ def _packed(archive: Archive, records: dict[str, SessionRecord], source: _Source
 
 
 def _found(archive: Archive, source: _Source, record: SessionRecord | None) -> _Found:
-    """Turns and files, and the title, unless it only is the beginning of the first prompt."""
-    files: list[Touch] = []
-    info, rounds = _rounds_of(archive, source.session_id, files)
+    """Turns with what was done in them, files, and the title, unless it only is the beginning of
+    the first prompt."""
+    work = RoundWork()
+    info, rounds = _rounds_of(archive, source.session_id, work)
     if info is None:
         return _Found([], [])
-    turns = [turn_entry(pair) for pair in turn_pairs(info, rounds)]
-    turns = [_of_project(entry, record) for entry in turns]
+    found = {pair.metadata.round: turn_entry(pair) for pair in turn_pairs(info, rounds)}
+    for agent in _subagents(archive, source.session_id, work):
+        work.note_agent(agent)
+    for number in work.done.keys() - found.keys():
+        found[number] = _wordless(info, number, work.at[number])
+    turns = [_of_project(found[number], record) for number in sorted(found)]
+    turns = [msgspec.structs.replace(e, blocks=work.blocks.get(e.round, "")) for e in turns]
+    entries = [prepare(entry, work.done.get(entry.round)) for entry in turns]
     if turns and info.title and not turns[0].asked.startswith(info.title.rstrip("…")):
-        turns = [*turns, title_entry(info.id, info.title, turns)]
-    return _Found([prepare(entry) for entry in turns], files)
+        entries.append(prepare(title_entry(info.id, info.title, turns)))
+    return _Found(entries, work.files)
+
+
+def _wordless(info: SessionInfo, number: int, at: int) -> Entry:
+    """A round in which nobody said anything, but something was done."""
+    return Entry(
+        kind="turn",
+        session_id=info.id,
+        key=str(number),
+        round=number,
+        at=at,
+        project=info.cwd or info.project or "",
+        branch=info.branch or "",
+        model=info.model or "",
+        tools=True,
+    )
 
 
 def _rounds_of(
-    archive: Archive, session_id: str, files: list[Touch]
+    archive: Archive, session_id: str, work: RoundWork
 ) -> tuple[SessionInfo | None, Iterable[Round]]:
-    """A session and its rounds, one at a time; the files of each are noted as it passes."""
+    """A session and its rounds, one at a time; what was done in each is noted as it passes."""
     entry = archive.ledger().sessions.get(session_id)
     if entry is not None:
-        return entry.info, _noting(archive.open(session_id).stored_rounds(), files)
+        return entry.info, work.noting(archive.open(session_id).stored_rounds())
     transcript = archive.transcript(session_id)
     info, rounds = words_of(archive, session_id)
     if info is not None and transcript is not None:
         # Once more: words alone are read without the calls, and all of it may be too much to hold.
-        for _ in _noting(open_transcript(transcript).rounds(), files):
+        reading = open_transcript(transcript)
+        for _ in work.noting(reading.rounds()):
             pass
+        for agent in reading.subagents():
+            work.note_agent(agent)
     return info, rounds
 
 
-def _noting(rounds: Iterable[Round], files: list[Touch]) -> Iterator[Round]:
-    for round in rounds:
-        files.extend(_touches(round))
-        yield round
-
-
-_HOW: dict[str, How] = {"read": "read", "edit": "edited", "write": "written"}
-
-
-def _touches(round: Round) -> Iterator[Touch]:
-    """The files of a round, and what was done to them."""
-    counts: Counter[tuple[How, str]] = Counter()
-    for call in round.calls:
-        how, path = _HOW.get(call.kind), path_of(call)
-        if how is not None and path is not None:
-            counts[how, path[:_LONGEST_PATH]] += 1
-    for (how, path), times in counts.items():
-        yield Touch(round.number, seconds(round.started), how, path, times)
+def _subagents(archive: Archive, session_id: str, work: RoundWork) -> Iterator[Subagent]:
+    """The subagents of an archived session, one at a time; what is lost is left out."""
+    if session_id not in archive.ledger().sessions:
+        return
+    session = archive.open(session_id)
+    for agent_id in work.callers:
+        try:
+            yield session.stored_subagent(agent_id)
+        except (NotFound, OSError):
+            continue
 
 
 def _of_project(entry: Entry, record: SessionRecord | None) -> Entry:

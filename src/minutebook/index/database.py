@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -18,7 +18,7 @@ from minutebook.errors import Locked, MinutebookError
 from minutebook.index.entry import Entry, Prepared, Touch
 
 Connection = sqlite3.Connection
-VERSION = 3
+VERSION = 4
 _NAMED = ("project", "branch", "model")
 _COLUMNS = Entry.__struct_fields__
 _SCHEMA = """
@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS entries (
   row INTEGER PRIMARY KEY AUTOINCREMENT,
   kind TEXT, session_id TEXT, key TEXT, round INTEGER, at INTEGER,
   project TEXT, branch TEXT, model TEXT, tools INTEGER,
-  asked TEXT, answered TEXT, rest TEXT, quoted INTEGER, signal TEXT
+  asked TEXT, answered TEXT, rest TEXT, quoted INTEGER, blocks TEXT, signal TEXT
 );
 CREATE UNIQUE INDEX IF NOT EXISTS entries_key ON entries (session_id, key);
 CREATE TABLE IF NOT EXISTS sources (
@@ -40,7 +40,6 @@ CREATE TABLE IF NOT EXISTS files (
 );
 CREATE INDEX IF NOT EXISTS files_session ON files (session_id);
 CREATE INDEX IF NOT EXISTS files_path ON files (path);
-CREATE TABLE IF NOT EXISTS removed (row INTEGER PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE VIRTUAL TABLE IF NOT EXISTS entries_fts USING fts5(
   asked, answered, rest, content='entries', content_rowid='row'
@@ -196,12 +195,32 @@ def touches(connection: Connection, wanted: Sequence[str]) -> Iterator[tuple[str
             yield session_id, Touch(*fields)
 
 
-def every(connection: Connection) -> Iterator[Found]:
-    """All entries, in the order of their rows."""
-    for row, *values in connection.execute(
-        f"SELECT row, {', '.join(_COLUMNS)} FROM entries ORDER BY row"
-    ):
-        yield _found(row, values)
+def rows(connection: Connection, newest_first: bool = False) -> list[int]:
+    """The rows of everything that has words of its own, so that meanings can be compared."""
+    order = "ORDER BY at DESC" if newest_first else ""
+    found = connection.execute(f"SELECT row FROM entries WHERE kind != 'session' {order}")
+    return [row for (row,) in found]
+
+
+class Owner(NamedTuple):
+    """What a row belongs to."""
+
+    session_id: str
+    round: int
+    at: int
+    quoted: bool
+
+
+def owners(connection: Connection, rows: Sequence[int]) -> dict[int, Owner]:
+    """What rows belong to, without their texts."""
+    found: dict[int, Owner] = {}
+    for start in range(0, len(rows), 500):
+        part = rows[start : start + 500]
+        marks = ", ".join("?" * len(part))
+        query = f"SELECT row, session_id, round, at, quoted FROM entries WHERE row IN ({marks})"
+        for row, session_id, round, at, quoted in connection.execute(query, part):
+            found[row] = Owner(session_id, round, at, bool(quoted))
+    return found
 
 
 def sessions(connection: Connection, start: str) -> list[str]:
@@ -223,7 +242,6 @@ def remove(connection: Connection, rows: Iterable[int]) -> None:
         if row <= done:
             connection.execute(_FTS_DELETE, (row,))
         connection.execute("DELETE FROM entries WHERE row = ?", (row,))
-        connection.execute("INSERT OR IGNORE INTO removed VALUES (?)", (row,))
 
 
 def signals(

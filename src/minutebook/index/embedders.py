@@ -39,8 +39,23 @@ class Embedder(Protocol):
         ...
 
     @property
+    def alike(self) -> float:
+        """The cosine under which two texts have nothing in common."""
+        ...
+
+    @property
+    def related(self) -> float:
+        """What is asked of a neighbour that has none of the words, where others have all."""
+        ...
+
+    @property
+    def certain(self) -> float:
+        """The same, of a query none of whose words is known: nonsense is like anything a little."""
+        ...
+
+    @property
     def batch(self) -> int:
-        """Texts to embed at a time."""
+        """Entries to embed at a time."""
         ...
 
     @property
@@ -50,15 +65,32 @@ class Embedder(Protocol):
         """Unit vectors, one a text; zeros for a text without words."""
         ...
 
+    def embed_query(self, text: str) -> Matrix:
+        """The unit vector of a question."""
+        ...
 
-class StaticEmbedder:
+
+class _Thresholds:
+    """What cosines mean, by and large."""
+
+    alike, related, certain = 0.2, 0.35, 0.45
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        raise NotImplementedError
+
+    def embed_query(self, text: str) -> Matrix:
+        vector: Matrix = self.embed([text])[0]
+        return vector
+
+
+class StaticEmbedder(_Thresholds):
     """The embedder in the box: wordllama's token vectors, averaged (256 dimensions, MIT).
 
     Its weights are inside the wheel; only they are used, because importing the package
     itself takes longer than a search.
     """
 
-    weight = 0.8
+    weight = 1.0
     batch = 2_000
 
     def __init__(self) -> None:
@@ -107,7 +139,7 @@ class StaticEmbedder:
         return np.stack([self._rows[id] for id in ids]).astype(np.float32)
 
 
-class OnnxEmbedder:
+class OnnxEmbedder(_Thresholds):
     """A sentence transformer as ONNX, with its ``tokenizer.json`` beside it."""
 
     weight = 1.5
@@ -152,7 +184,7 @@ class OnnxEmbedder:
         return _unit(np.asarray(output, dtype=np.float32))
 
 
-class EndpointEmbedder:
+class EndpointEmbedder(_Thresholds):
     """An OpenAI-compatible ``/embeddings`` endpoint."""
 
     weight = 1.5

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from minutebook.derive.surfaces import SURFACES, Surface
 from minutebook.errors import NotFound
 from minutebook.index import database as db
+from minutebook.index.candidates import Candidates
 from minutebook.index.entry import Entry
 from minutebook.index.lexical import Lexical, Side, TantivyQuery, Unreadable, fields_of
+from minutebook.index.passages import passages_of
 from minutebook.index.query import Query
-from minutebook.index.ranking import adjusted, fuse
 
 if TYPE_CHECKING:
     from minutebook.index.embedders import Embedder
@@ -22,12 +24,8 @@ if TYPE_CHECKING:
 Mode = Literal["lexical", "semantic", "hybrid"]
 DEPTH = 200
 """Entries each engine contributes."""
+_PASSAGES = 4  # passages compared for an entry wanted: several of one session count
 _MOST_FILTERED = 2_000_000
-_EXACT = 0.25  # share of its weight that meaning keeps where entries have every word
-_ALIKE = 0.2  # cosine under which two texts have nothing in common
-_RELATED = 0.35  # asked of a neighbour that has none of the words, where others have all
-_CERTAIN = 0.45  # asked of a query none of whose words is known: nonsense is like anything a little
-_FEWEST_WORDS = 3  # "ok" and "b" are like everything
 
 
 class Scope(msgspec.Struct, frozen=True):
@@ -35,6 +33,10 @@ class Scope(msgspec.Struct, frozen=True):
 
     kinds: tuple[str, ...] = ()
     sessions: tuple[str, ...] | None = None
+    said: bool = True
+    """Whether to look at what people said, and at titles and engagements."""
+    surfaces: tuple[Surface, ...] = SURFACES
+    """What to look at of what was done."""
 
 
 class Ranked(msgspec.Struct, frozen=True):
@@ -43,6 +45,10 @@ class Ranked(msgspec.Struct, frozen=True):
     entry: Entry
     whole: bool = False
     """Whether it has every word of the query."""
+    done: bool = False
+    """Whether it was found by what was done rather than said."""
+    passage: int | None = None
+    """The passage that is most like the query (`passages_of`)."""
 
 
 class Engine:
@@ -70,44 +76,41 @@ class Engine:
         scope: Scope = Scope(),  # noqa: B008 - frozen
         embedder: Callable[[], Embedder] | None = None,
         depth: int = DEPTH,
+        by_session: bool = True,
     ) -> list[Ranked]:
-        """The best entries, best first."""
+        """The best entries, best first: those of a session together, or each for itself."""
         with db.open_search(self._database, readonly=True) as connection:
-            within = self._within(connection, query, scope)
-            words = self._lexical.search(query, depth, side, within)
-            lexical = [] if mode == "semantic" else words.rows
-            semantic: list[int] = []
-            weight = 1.0
-            if mode != "lexical" and embedder is not None and query.text.strip():
-                engine = embedder()
-                known = words.rows or self._lexical.search(query, 1).rows
-                least = _ALIKE if known else _CERTAIN
-                demanded = self._lexical.with_phrases(query, side, within)
-                allowed = self._allowed(connection, query, scope, side, demanded)
-                likes = self._likes(engine, query, side, allowed, depth)
-                if words.whole and mode == "hybrid":
-                    least = _RELATED
-                named = set(words.rows)
-                semantic = [row for row, cosine in likes if cosine >= least or row in named]
-                unwanted = self._lexical.having(query.excluded, semantic)
-                semantic = [row for row in semantic if row not in unwanted]
-                if mode == "hybrid":
-                    weight = engine.weight * (_EXACT if words.whole else 1.0)
-            scores = fuse(lexical, semantic, weight)
-            whole = set(words.rows[: words.whole])
-            found = db.fetch(connection, list(scores))
-        ranked = [
+            look = _Look(self, connection, query, mode, side, scope, depth)
+            found = Candidates()
+            if scope.said:
+                look.for_words(found)
+            if scope.said and mode != "lexical" and embedder is not None and query.text.strip():
+                look.for_meaning(found, embedder())
+            if scope.surfaces and side == "both" and mode != "semantic":
+                look.for_work(found)
+            owners = db.owners(connection, found.rows)
+            if by_session and (lonely := found.lonely(owners, depth)):
+                owners |= look.for_rounds_of(found, lonely)
+            order = found.by_session(owners) if by_session else found.by_row(owners)
+            entries = db.fetch(connection, [row for row, _ in order[: 4 * depth]])
+        passages = found.passages
+        done = {*found.typed, *found.done} - found.said.keys()
+        return [
             Ranked(
-                row,
-                adjusted(scores[row], quoted=item.entry.quoted),
-                item.entry,
-                row in whole,
+                row, score, entries[row].entry, row in found.whole, row in done, passages.get(row)
             )
-            for row, item in found.items()
-            if self._has_phrases(item.entry, query, side)
+            for row, score in order
+            if row in entries
+            and (row in done or self._has_phrases(entries[row].entry, query, side))
         ]
-        # Rows come as sessions were read, which is never the same twice.
-        return sorted(ranked, key=_order)
+
+    def listed(self, query: Query, scope: Scope, depth: int) -> list[Ranked]:
+        """What passes the filters, the newest first."""
+        with db.open_search(self._database, readonly=True) as connection:
+            within = self.within(connection, query, scope)
+            rows = self._lexical.newest(within, depth) if within is not None else []
+            found = db.fetch(connection, rows)
+        return [Ranked(row, 0.0, found[row].entry, done=True) for row in rows if row in found]
 
     def _has_phrases(self, entry: Entry, query: Query, side: Side) -> bool:
         texts = [getattr(entry, name) for name in fields_of(side)]
@@ -119,9 +122,11 @@ class Engine:
         """Entries that are about the same as one."""
         engine = embedder()
         (vector,) = engine.embed([f"{entry.asked}\n{entry.answered}"])
-        hits = dict(self.vectors(engine).search(vector, depth, ("asked", "answered")))
+        hits: dict[int, float] = {}
+        for like in self.vectors(engine).search(vector, depth * _PASSAGES):
+            hits.setdefault(like.row, like.cosine)
         with db.open_search(self._database, readonly=True) as connection:
-            found = db.fetch(connection, list(hits))
+            found = db.fetch(connection, list(hits)[:depth])
         ranked = [Ranked(row, hits[row], item.entry) for row, item in found.items()]
         return sorted(ranked, key=_order)
 
@@ -135,13 +140,16 @@ class Engine:
             return db.fetch(connection, [row[0]])[row[0]].entry if row else None
 
     def count(self) -> int:
-        return self._lexical.count
+        """Entries that can be found."""
+        with db.open_search(self._database, readonly=True) as connection:
+            return len(db.rows(connection))
+
+    # -- meaning
 
     def count_missing(self, embedder: Embedder) -> int:
         """Entries without vectors."""
         with db.open_search(self._database, readonly=True) as connection:
-            rows = [row for (row,) in connection.execute("SELECT row FROM entries")]
-        return len(self.vectors(embedder).missing(rows))
+            return len(self.vectors(embedder).missing(db.rows(connection)))
 
     def embed_missing(
         self,
@@ -151,56 +159,24 @@ class Engine:
     ) -> int:
         """Embed what has no vectors yet, newest first; how many are still missing."""
         with db.open_search(self._database, readonly=True) as connection:
-            rows = [
-                row for (row,) in connection.execute("SELECT row FROM entries ORDER BY at DESC")
-            ]
+            rows = db.rows(connection, newest_first=True)
             vectors = self.vectors(embedder)
             missing = vectors.missing(rows)
             wanted = missing if most is None else missing[:most]
+            if wanted:
+                vectors.keep(rows)
             for start in range(0, len(wanted), embedder.batch):
                 part = wanted[start : start + embedder.batch]
-                entries = db.fetch(connection, part)
-                known = [row for row in part if row in entries]
-                asked = embedder.embed([_words(entries[row].entry.asked) for row in known])
-                answered = embedder.embed([_words(entries[row].entry.answered) for row in known])
-                vectors.put(known, asked, answered)
+                places: list[tuple[int, int]] = []
+                texts: list[str] = []
+                for row, found in db.fetch(connection, part).items():
+                    own = passages_of(found.entry) or [(0, "")]
+                    places += [(row, number) for number, _ in own]
+                    texts += [text for _, text in own]
+                vectors.put([r for r, _ in places], [n for _, n in places], embedder.embed(texts))
                 if progress is not None:
                     progress(len(part))
-            vectors.flush()
         return len(missing) - len(wanted)
-
-    def _likes(
-        self,
-        embedder: Embedder,
-        query: Query,
-        side: Side,
-        allowed: Sequence[int] | None,
-        depth: int,
-    ) -> list[tuple[int, float]]:
-        (vector,) = embedder.embed([query.text])
-        sides: Sequence[Literal["asked", "answered"]] = (
-            ("asked", "answered")
-            if side == "both"
-            else ("asked" if side == "asked" else "answered",)
-        )
-        return self.vectors(embedder).search(vector, depth, sides, allowed)
-
-    def _allowed(
-        self,
-        connection: db.Connection,
-        query: Query,
-        scope: Scope,
-        side: Side,
-        within: TantivyQuery | None,
-    ) -> Sequence[int] | None:
-        """The rows that pass the filters; kept for the next query with the same ones."""
-        if within is None:
-            return None
-        state = f"{db.fact(connection, 'refreshed')} {db.fact(connection, 'count')}"
-        key = (state, query.filters, scope, side if query.phrases else "both", query.phrases)
-        if self._kept is None or self._kept[0] != key:
-            self._kept = (key, self._lexical.rows(within, _MOST_FILTERED))
-        return self._kept[1]
 
     def vectors(self, embedder: Embedder) -> Vectors:
         """The vectors of one embedder."""
@@ -212,11 +188,22 @@ class Engine:
             folder = self._folder / "vectors" / embedder.fingerprint
             known = self._matrices[embedder.fingerprint] = Vectors(folder, embedder.dimensions)
         known.notice_growth()
-        with db.open_search(self._database, readonly=True) as connection:
-            known.remove([row for (row,) in connection.execute("SELECT row FROM removed")])
         return known
 
-    def _within(self, connection: db.Connection, query: Query, scope: Scope) -> TantivyQuery | None:
+    # -- filters
+
+    def allowed(
+        self, connection: db.Connection, key: object, within: TantivyQuery | None
+    ) -> Sequence[int] | None:
+        """The rows that pass the filters; kept for the next query with the same ones."""
+        if within is None:
+            return None
+        state = f"{db.fact(connection, 'refreshed')} {db.fact(connection, 'count')}"
+        if self._kept is None or self._kept[0] != (state, key):
+            self._kept = ((state, key), self._lexical.rows(within, _MOST_FILTERED))
+        return self._kept[1]
+
+    def within(self, connection: db.Connection, query: Query, scope: Scope) -> TantivyQuery | None:
         limits = query.filters
         return self._lexical.within(
             kinds=scope.kinds,
@@ -227,7 +214,94 @@ class Engine:
             tools=limits.tools,
             after=limits.after,
             before=limits.before,
+            command=limits.command,
+            error=limits.error,
         )
+
+
+class _Look:
+    """One search, as it is made."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        connection: db.Connection,
+        query: Query,
+        mode: Mode,
+        side: Side,
+        scope: Scope,
+        depth: int,
+    ) -> None:
+        self._engine, self._lexical, self._connection = engine, engine._lexical, connection
+        self._query, self._mode, self._side = query, mode, side
+        self._scope, self._depth = scope, depth
+        self._within = engine.within(connection, query, scope)
+
+    def for_words(self, found: Candidates) -> None:
+        """Words of rounds, and of sessions as a whole."""
+        query, side, depth = self._query, self._side, self._depth
+        whole = self._lexical.whole(query, depth, side, self._within)
+        found.whole = {row for row, _ in whole}
+        if self._mode == "semantic":
+            return
+        found.said = dict(self._lexical.about(query, 2 * depth, side, self._within))
+        least = min(found.said.values(), default=1.0)
+        for row, _ in whole:
+            found.said.setdefault(row, least)
+        if side == "both" and not query.phrases and self._scope.kinds != ("engagement",):
+            rows = self._lexical.sessions(query, depth, self._sessions_within())
+            owners = db.owners(self._connection, [row for row, _ in rows])
+            found.sessions = {owners[row].session_id: s for row, s in rows if row in owners}
+
+    def _sessions_within(self) -> TantivyQuery | None:
+        """The filters, for sessions as a whole; what holds for a round only is left to rounds."""
+        limits = msgspec.structs.replace(self._query.filters, command=None, error=None)
+        query = msgspec.structs.replace(self._query, filters=limits)
+        scope = msgspec.structs.replace(self._scope, kinds=())
+        return self._engine.within(self._connection, query, scope)
+
+    def for_rounds_of(self, found: Candidates, sessions: Sequence[str]) -> dict[int, db.Owner]:
+        """The rounds that speak for sessions found as a whole."""
+        scope = msgspec.structs.replace(self._scope, sessions=tuple(sessions))
+        within = self._engine.within(self._connection, self._query, scope)
+        rounds = self._lexical.about(self._query, 4 * self._depth, self._side, within)
+        owners = db.owners(self._connection, [row for row, _ in rounds])
+        found.said.update((row, score) for row, score in rounds if row not in found.said)
+        return owners
+
+    def for_meaning(self, found: Candidates, embedder: Embedder) -> None:
+        """Passages that are alike."""
+        query, side, scope = self._query, self._side, self._scope
+        demanded = self._lexical.with_phrases(query, side, self._within)
+        key = (query.filters, scope, query.phrases and (query.phrases, side))
+        allowed = self._engine.allowed(self._connection, key, demanded)
+        sides: Literal["asked", "answered", "both"] = "answered" if side == "final" else side
+        vector = embedder.embed_query(query.text)
+        near = self._engine.vectors(embedder).search(
+            vector, self._depth * _PASSAGES, sides, allowed
+        )
+        unwanted = self._lexical.having(query.excluded, list({like.row for like in near}))
+        found.likes = [like for like in near if like.row not in unwanted]
+        found.weight = embedder.weight
+        if not (found.said or self._lexical.about(query, 1)):
+            found.least = embedder.certain
+        else:
+            has_all = found.whole and self._mode == "hybrid"
+            found.least = embedder.related if has_all else embedder.alike
+
+    def for_work(self, found: Candidates) -> None:
+        """What tools did, models thought and subagents said: all that was typed in one piece;
+        single words only where that is asked for, or where nobody said one of them."""
+        query, surfaces, depth = self._query, self._scope.surfaces, self._depth
+        found.typed = dict(self._lexical.typed(query, depth, surfaces, self._within))
+        if self._scope.said and (found.said or found.typed):
+            return
+        every = self._lexical.done(query, depth, surfaces, self._within, every=True)
+        found.whole |= {row for row, _ in every}
+        found.done = dict(every)
+        some = self._lexical.done(query, depth, surfaces, self._within, every=False)
+        for row, score in some:
+            found.done.setdefault(row, score)
 
 
 def _sessions(
@@ -242,11 +316,6 @@ def _sessions(
 
 def _named(connection: db.Connection, field: str, part: str | None) -> list[str] | None:
     return None if part is None else db.named(connection, field, part)
-
-
-def _words(text: str) -> str:
-    """A text worth comparing; nothing where it is too short to be about anything."""
-    return text if len(text.split()) >= _FEWEST_WORDS else ""
 
 
 def _order(hit: Ranked) -> tuple[float, int, str, int, str]:

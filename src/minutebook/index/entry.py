@@ -1,21 +1,23 @@
-"""Entries: what can be found. A turn pair, a session's title, an engagement."""
+"""Entries: what can be found. A turn pair, a session's title, an engagement, a session's words."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Literal
 
 import msgspec
 
+from minutebook.derive.surfaces import Surface
 from minutebook.derive.times import is_sane
 from minutebook.derive.turn_pairs import TurnPair
 from minutebook.index.analysis import pairs, parts_of
 from minutebook.model.engagement import SessionRecord
 
-Kind = Literal["turn", "title", "engagement"]
+Kind = Literal["turn", "title", "engagement", "session"]
+_LONGEST_SESSION = 2_000_000  # characters of a session as one text
 _LONGEST = 200_000  # characters of a side; what follows is hardly ever words
 _OWN_OUTPUT = "minutebook show "
 
@@ -41,16 +43,21 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """Other words of the answer."""
     quoted: bool = False
     """Whether this is mostly our own search output, quoted back at us."""
+    blocks: str = ""
+    """Where the texts of an answer are: ``2:120 5:77``, blocks and lengths; empty if unknown."""
 
     @property
     def signal(self) -> str:
         """The change signal: another one means that the entry must be indexed again."""
         said = msgspec.json.encode(
-            (self.round, self.at, self.project, self.branch, self.model, self.tools)
+            (self.round, self.at, self.project, self.branch, self.model, self.tools, self.blocks)
         )
-        text = "\0".join((self.asked, self.answered, self.rest))
-        content = said + text.encode("utf-8", "surrogatepass")
-        return hashlib.blake2b(content, digest_size=8).hexdigest()
+        return _digest(said, self.asked, self.answered, self.rest)
+
+    @property
+    def full(self) -> str:
+        """All of the answer."""
+        return f"{self.rest}\n\n{self.answered}" if self.rest else self.answered
 
 
 How = Literal["read", "edited", "written"]
@@ -66,25 +73,67 @@ class Touch(msgspec.Struct, frozen=True):
     times: int = 1
 
 
+Work = dict[Surface, list[str]]
+"""What is found in a round beside its words; only in the full text, not in the database."""
+
+
 class Prepared(msgspec.Struct, frozen=True):
     """An entry with everything the index needs of it; made where sessions are read."""
 
     entry: Entry
     signal: str
-    parts: tuple[str, str, str]
+    parts: tuple[str, str, str] = ("", "", "")
     """Parts of compound words: of what was asked, answered, and the rest."""
-    pairs: str
+    pairs: str = ""
     """Pairs of characters of runs without spaces."""
+    work: Work = {}
+    whole: str = ""
+    """Of a session: everything that was said in it."""
+    others: tuple[Entry, ...] = ()
+    """Of a session: its turns, for what they can be filtered by."""
 
 
-def prepare(entry: Entry) -> Prepared:
+def prepare(entry: Entry, work: Work | None = None) -> Prepared:
     text = f"{entry.asked}\n{entry.answered}\n{entry.rest}"
+    signal = entry.signal
+    if work:
+        signal = _digest(
+            signal.encode(), *(f"{name}\0{chr(0).join(done)}" for name, done in work.items())
+        )
     return Prepared(
         entry,
-        entry.signal,
+        signal,
         (parts_of(entry.asked), parts_of(entry.answered), parts_of(entry.rest)),
         "" if text.isascii() else " ".join(pairs(text)),
+        work or {},
     )
+
+
+def session_entry(session_id: str, turns: Sequence[Prepared]) -> Prepared:
+    """A session as one text, which says what it was about better than any of its turns."""
+    first = turns[0].entry
+    entry = Entry(
+        kind="session", session_id=session_id, key="session", round=first.round, at=first.at
+    )
+    signal = _digest(b"", *(turn.signal for turn in turns))
+    said = (
+        text
+        for turn in turns
+        for text in (turn.entry.asked, turn.entry.rest, turn.entry.answered, *turn.parts)
+        if text
+    )
+    return Prepared(
+        entry,
+        signal,
+        whole="\n".join(said)[:_LONGEST_SESSION],
+        others=tuple(turn.entry for turn in turns),
+    )
+
+
+def _digest(first: bytes, *texts: str) -> str:
+    digest = hashlib.blake2b(first, digest_size=8)
+    digest.update("\0".join(texts).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
 
 
 def turn_entry(pair: TurnPair) -> Entry:

@@ -3,78 +3,52 @@
 from __future__ import annotations
 
 import math
-import re
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import tantivy
-from tantivy import Filter, Occur, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
+from tantivy import Occur, TextAnalyzerBuilder, Tokenizer
 from tantivy import Query as TantivyQuery
 
-from minutebook.index.analysis import has_cjk, pairs, parted, variants
+from minutebook.derive.surfaces import Surface
+from minutebook.index.analysis import has_cjk
+from minutebook.index.clauses import (
+    FIELDS,
+    Clause,
+    Clauses,
+    Fields,
+    Side,
+    fields_of,
+    schema,
+    stems,
+    words,
+    work_fields,
+)
 from minutebook.index.entry import Prepared
 from minutebook.index.query import Query
 
-__all__ = ["Lexical", "Matches", "Side", "TantivyQuery", "Unreadable", "Writer", "fields_of"]
-
-Side = Literal["asked", "answered", "final", "both"]
-"""``final``: the last words of an answer only."""
+__all__ = ["Lexical", "Scores", "Side", "TantivyQuery", "Unreadable", "Writer", "fields_of"]
 
 _HEAP = 120_000_000  # bytes the writer may hold before it writes a segment
-_LONGEST_WORD = 80
-_FORM, _REST = 0.4, 0.35  # what another form, and a word of the deliberation, counts
 _SAME = 0.02  # two scores a fiftieth apart are as good as each other
-_TIE = 0.2  # what the second-best field adds
-_FIELDS: dict[Side, tuple[tuple[str, float], ...]] = {
-    "asked": (("asked", 1.0),),
-    "answered": (("answered", 1.0), ("rest", _REST)),
-    "final": (("answered", 1.0),),
-    "both": (("asked", 1.0), ("answered", 1.0), ("rest", _REST)),
-}
 
-
-def fields_of(side: Side) -> list[str]:
-    """What is looked at for a side."""
-    return [name for name, _ in _FIELDS[side]]
-
-
-def _schema() -> tantivy.Schema:
-    builder = tantivy.SchemaBuilder()
-    builder.add_unsigned_field("row", stored=False, indexed=True, fast=True)
-    builder.add_integer_field("at", indexed=True, fast=True)
-    for name in ("kind", "session", "project", "branch", "model", "tools"):
-        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
-    for name in ("asked", "answered", "rest"):
-        builder.add_text_field(name, tokenizer_name="words", index_option="position")
-    builder.add_text_field("cjk", tokenizer_name="pairs", index_option="position")
-    return builder.build()
-
-
-def _analyzer() -> TextAnalyzer:
-    builder = TextAnalyzerBuilder(Tokenizer.simple()).filter(Filter.remove_long(_LONGEST_WORD))
-    return builder.filter(Filter.lowercase()).filter(Filter.ascii_fold()).build()
+Scores = list[tuple[int, float]]
+"""Rows with their scores, best first."""
 
 
 class Unreadable(Exception):
     """The full text is not there, or not ours."""
 
 
-class Matches(NamedTuple):
-    """Rows, best first; the first `whole` of them have every word of the query."""
-
-    rows: list[int]
-    whole: int
-
-
 class Lexical:
     """One full-text index on disk."""
 
     def __init__(self, folder: Path, *, make: bool = False) -> None:
-        self._schema = _schema()
-        self._words = _analyzer()
+        self._schema = schema()
+        self._clauses = Clauses(self._schema)
         self._mark = folder.with_name(folder.name + ".unfinished")
         if make:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -87,7 +61,8 @@ class Lexical:
             shutil.rmtree(folder)
             folder.mkdir(mode=0o700)
             self._index = tantivy.Index(self._schema, path=str(folder))
-        self._index.register_tokenizer("words", self._words)
+        self._index.register_tokenizer("words", words())
+        self._index.register_tokenizer("stems", stems())
         whitespace = TextAnalyzerBuilder(Tokenizer.whitespace()).build()
         self._index.register_tokenizer("pairs", whitespace)
 
@@ -107,8 +82,8 @@ class Lexical:
         if not texts or not rows:
             return set()
         among = TantivyQuery.term_set_query(self._schema, "row", list(rows))
-        words = [(Occur.Should, self._word(text, _FIELDS["both"])) for text in texts]
-        parts = [(Occur.Must, among), (Occur.Must, TantivyQuery.boolean_query(words))]
+        ways = [(Occur.Should, self._clauses.word(text, FIELDS["both"])) for text in texts]
+        parts = [(Occur.Must, among), (Occur.Must, TantivyQuery.boolean_query(ways))]
         return {row for row, _ in self._top(parts, len(rows))}
 
     @property
@@ -128,36 +103,82 @@ class Lexical:
             raise
         self._index.reload()
 
-    def search(
+    # -- what was said
+
+    def whole(
         self, query: Query, k: int, side: Side = "both", within: TantivyQuery | None = None
-    ) -> Matches:
-        """Entries with all words first, then those with some of them; with every phrase always."""
-        fields = _FIELDS[side]
-        required = [(Occur.Must, self._clause(piece, fields)) for piece in self._pieces(query)]
-        if not required:
-            return Matches([], 0)
-        limits = [(Occur.MustNot, self._word(text, fields)) for text in query.excluded]
+    ) -> Scores:
+        """Entries that have all words and phrases."""
+        fields = FIELDS[side]
+        return self._found(query, self._clauses.every(query, fields), k, fields, within)
+
+    def about(
+        self, query: Query, k: int, side: Side = "both", within: TantivyQuery | None = None
+    ) -> Scores:
+        """Entries that have some of the words, in any form; and every phrase."""
+        fields = FIELDS[side]
+        some = (
+            self._clauses.about(query, "said", fields)
+            if side == "both"
+            else self._clauses.some(query, fields)
+        )
+        return self._found(query, some, k, fields, within)
+
+    def sessions(self, query: Query, k: int, within: TantivyQuery | None = None) -> Scores:
+        """Sessions that have some of the words anywhere in them, as rows of their own."""
+        some = self._clauses.about(query, "whole", ())
+        return self._found(query, some, k, (), within)
+
+    # -- what was done
+
+    def typed(
+        self, query: Query, k: int, surfaces: Sequence[Surface], within: TantivyQuery | None
+    ) -> Scores:
+        """Rounds where all that was typed stands in one piece in what tools did."""
+        fields = work_fields(surfaces)
+        line = self._clauses.typed(query.typed, fields)
+        if line is None or not query.typed:
+            return []
+        return self._found(query, [(Occur.Must, line)], k, fields, within)
+
+    def done(
+        self,
+        query: Query,
+        k: int,
+        surfaces: Sequence[Surface],
+        within: TantivyQuery | None,
+        *,
+        every: bool,
+    ) -> Scores:
+        """Rounds where tools did something with all, or some, of the words."""
+        fields = work_fields(surfaces)
+        clauses = self._clauses.every if every else self._clauses.some
+        return self._found(query, clauses(query, fields), k, fields, within)
+
+    def _found(
+        self,
+        query: Query,
+        wanted: list[Clause],
+        k: int,
+        fields: Fields,
+        within: TantivyQuery | None,
+    ) -> Scores:
+        if not wanted:
+            return []
+        limits = self._clauses.without(query, fields) if fields else []
         if within is not None:
             limits.append((Occur.Must, TantivyQuery.const_score_query(within, 0.0)))
-        hits = self._top([*required, *limits], k)
-        whole = len(hits)
-        if len(hits) < k and len(required) > 1:
-            pieces = self._pieces(query, True)
-            telling = [(Occur.Should, self._clause(p, fields)) for p in pieces if p[0] != "phrase"]
-            phrases = [(Occur.Must, self._clause(p, fields)) for p in pieces if p[0] == "phrase"]
-            some = [(Occur.Must, TantivyQuery.boolean_query(telling))] if telling else []
-            known = {row for row, _ in hits}
-            best = self._top([*some, *phrases, *limits], k)
-            hits += [(row, score) for row, score in best if row not in known]
-        return Matches([row for row, _ in hits[:k]], whole)
+        return self._top([*wanted, *limits], k)
+
+    # -- filters
 
     def with_phrases(
         self, query: Query, side: Side, within: TantivyQuery | None
     ) -> TantivyQuery | None:
         """Filters, and the phrases of a query, which hold whatever else is asked for."""
-        if not query.phrases:
+        parts = self._clauses.phrases(query, FIELDS[side])
+        if not parts:
             return within
-        parts = [(Occur.Must, self._quoted(text, _FIELDS[side])) for text in query.phrases]
         if within is not None:
             parts.append((Occur.Must, within))
         return TantivyQuery.boolean_query(parts)
@@ -169,7 +190,10 @@ class Lexical:
         """
         if has_cjk(phrase):
             return "".join(phrase.lower().split()) in "".join(text.lower().split())
-        return f" {' '.join(self._analyzed(phrase))} " in f" {' '.join(self._analyzed(text))} "
+        return (
+            f" {' '.join(self._clauses.analyzed(phrase))} "
+            in f" {' '.join(self._clauses.analyzed(text))} "
+        )
 
     def within(
         self,
@@ -182,9 +206,15 @@ class Lexical:
         tools: bool | None = None,
         after: int | None = None,
         before: int | None = None,
+        command: str | None = None,
+        error: str | None = None,
     ) -> TantivyQuery | None:
         """A query for everything that passes some filters; None where there are none."""
         parts = []
+        for text, surface in ((command, "commands"), (error, "errors")):
+            if text is not None:
+                said = self._clauses.typed(text, ((surface, 1.0),)) or TantivyQuery.empty_query()
+                parts.append((Occur.Must, said))
         named = {"session": sessions, "project": projects, "branch": branches, "model": models}
         named["kind"] = kinds or None
         named["tools"] = None if tools is None else [str(int(tools))]
@@ -201,9 +231,21 @@ class Lexical:
 
     def rows(self, within: TantivyQuery, most: int) -> list[int]:
         """The rows that pass filters."""
+        return self._rows(self._index.searcher().search(within, most, count=False).hits)
+
+    def newest(self, within: TantivyQuery, most: int) -> list[int]:
+        """The rows that pass filters, the newest first."""
         searcher = self._index.searcher()
-        found = searcher.search(within, most, count=False).hits
-        return searcher.fast_field_values("row", [address for _, address in found])  # type: ignore[return-value] # every document has one
+        return self._rows(
+            searcher.search(within, most, count=False, order_by_field="at").hits, searcher
+        )
+
+    def all_rows(self) -> list[int]:
+        return self.rows(TantivyQuery.all_query(), max(1, self.count))
+
+    def _rows(self, found: Any, searcher: Any = None) -> list[int]:
+        searcher = searcher or self._index.searcher()
+        return searcher.fast_field_values("row", [address for _, address in found])  # type: ignore[no-any-return] # every document has one
 
     def _top(self, parts: list[tuple[Any, TantivyQuery]], k: int) -> list[tuple[int, float]]:
         searcher = self._index.searcher()
@@ -218,98 +260,6 @@ class Lexical:
         ]
         hits.sort(key=lambda hit: (-_step(hit[1]), -hit[2]))
         return [(row, score) for row, score, _ in hits]
-
-    def _pieces(self, query: Query, telling: bool = False) -> list[tuple[str, str]]:
-        words = query.telling if telling else query.words
-        pieces = [("word", word) for word in words]
-        pieces += [("phrase", phrase) for phrase in query.phrases]
-        pieces += [("prefix", prefix) for prefix in query.prefixes]
-        return [piece for piece in pieces if self._analyzed(piece[1]) or has_cjk(piece[1])]
-
-    def _analyzed(self, text: str) -> list[str]:
-        return list(self._words.analyze(text))
-
-    def _clause(self, piece: tuple[str, str], fields: Sequence[tuple[str, float]]) -> TantivyQuery:
-        kind, text = piece
-        if kind == "phrase":
-            return self._quoted(text, fields)
-        if kind == "prefix":
-            return self._prefix(text, fields)
-        return self._word(text, fields)
-
-    def _word(self, text: str, fields: Sequence[tuple[str, float]]) -> TantivyQuery:
-        if has_cjk(text):
-            return self._cjk(text)
-        tokens = self._analyzed(parted(text))
-        whole = self._analyzed(text)
-        if len(tokens) > 1:
-            ways = [self._phrase(tokens, fields)]
-            if len(whole) == 1:
-                ways.append(self._terms(whole[0], fields))
-            return TantivyQuery.disjunction_max_query(ways)
-        return self._terms(tokens[0], fields) if tokens else TantivyQuery.empty_query()
-
-    def _terms(self, token: str, fields: Sequence[tuple[str, float]]) -> TantivyQuery:
-        ways = []
-        forms = variants(token)
-        for name, weight in fields:
-            exact = TantivyQuery.term_query(self._schema, name, token, index_option="freq")
-            ways.append(TantivyQuery.boost_query(exact, weight))
-            for form in forms if name != "rest" else ():
-                loose = TantivyQuery.term_query(self._schema, name, form, index_option="freq")
-                ways.append(TantivyQuery.boost_query(loose, weight * _FORM))
-        return TantivyQuery.disjunction_max_query(ways, _TIE)
-
-    def _quoted(self, text: str, fields: Sequence[tuple[str, float]]) -> TantivyQuery:
-        """What somebody put in quotes: these words in this order, in no other form."""
-        if has_cjk(text):
-            return self._cjk(text)
-        tokens = self._analyzed(text)
-        if len(tokens) != 1:
-            return self._phrase(tokens, fields)
-        ways = [
-            TantivyQuery.boost_query(
-                TantivyQuery.term_query(self._schema, name, tokens[0], index_option="freq"), weight
-            )
-            for name, weight in fields
-        ]
-        return TantivyQuery.disjunction_max_query(ways, _TIE)
-
-    def _phrase(self, tokens: list[str], fields: Sequence[tuple[str, float]]) -> TantivyQuery:
-        if len(tokens) == 1:
-            return self._terms(tokens[0], fields)
-        ways = [
-            TantivyQuery.boost_query(
-                TantivyQuery.phrase_query(self._schema, name, list(tokens)), weight
-            )
-            for name, weight in fields
-        ]
-        return (
-            TantivyQuery.disjunction_max_query(ways, _TIE) if tokens else TantivyQuery.empty_query()
-        )
-
-    def _prefix(self, text: str, fields: Sequence[tuple[str, float]]) -> TantivyQuery:
-        *before, last = self._analyzed(text) or [""]
-        if not last:
-            return TantivyQuery.empty_query()
-        if before:
-            words: list[Any] = [*before, last]
-            ways = [
-                TantivyQuery.phrase_prefix_query(self._schema, name, words) for name, _ in fields
-            ]
-        else:
-            pattern = re.escape(last) + ".*"
-            ways = [TantivyQuery.regex_query(self._schema, name, pattern) for name, _ in fields]
-        return TantivyQuery.disjunction_max_query(ways, _TIE)
-
-    def _cjk(self, text: str) -> TantivyQuery:
-        found = pairs(text)
-        if len(found) == 1 and len(found[0]) == 1:
-            letter = re.escape(found[0])
-            return TantivyQuery.regex_query(self._schema, "cjk", f"{letter}.?|.{letter}")
-        if len(found) == 1:
-            return TantivyQuery.term_query(self._schema, "cjk", found[0], index_option="freq")
-        return TantivyQuery.phrase_query(self._schema, "cjk", list(found))
 
 
 def _step(score: float) -> int:
@@ -328,19 +278,30 @@ class Writer:
         document = tantivy.Document()
         document.add_unsigned("row", row)
         document.add_integer("at", entry.at)
-        for name, value in (
-            ("kind", entry.kind),
-            ("session", entry.session_id),
-            ("project", entry.project),
-            ("branch", entry.branch),
-            ("model", entry.model),
-            ("tools", "1" if entry.tools else "0"),
-        ):
-            document.add_text(name, _plain(value))
+        document.add_text("kind", entry.kind)
+        document.add_text("session", _plain(entry.session_id))
+        turns = prepared.others or (entry,)
+        for name in ("project", "branch", "model"):
+            for value in {getattr(turn, name) for turn in turns}:
+                document.add_text(name, _plain(value))
+        for had in {turn.tools for turn in turns}:
+            document.add_text("tools", "1" if had else "0")
+        for at in {turn.at for turn in prepared.others} - {entry.at}:
+            document.add_integer("at", at)
+        said = ""
         texts = (("asked", entry.asked), ("answered", entry.answered), ("rest", entry.rest))
         for (name, text), parts in zip(texts, prepared.parts, strict=True):
             if text:
-                document.add_text(name, _plain(f"{text}\n{parts}" if parts else text))
+                told = _plain(f"{text}\n{parts}" if parts else text)
+                document.add_text(name, told)
+                said += f"{told}\n"
+        if said:
+            document.add_text("said", said)
+        for surface, done in prepared.work.items():
+            for text in done:  # one by one: a phrase does not go from one to the next
+                document.add_text(surface, _plain(text))
+        if prepared.whole:
+            document.add_text("whole", _plain(prepared.whole))
         if prepared.pairs:
             document.add_text("cjk", prepared.pairs)
         self._writer.add_document(document)

@@ -20,6 +20,7 @@ _MOST_WORDS = 32
 _PIECE = re.compile(
     r'(?P<minus>[-\u2212])?(?:(?P<field>[a-z]{2,8}):)?(?:"(?P<phrase>[^"]*)"|(?P<word>\S+))'
 )
+_EXCLUDED = re.compile(r"(?:[^\W_]+:)?\"?[^\W_]\w*(?:[-.]\w+)*\"?")
 _FIELDS = frozenset(
     {"project", "agent", "method", "phase", "branch", "model", "session", "before", "after", "date"}
 )
@@ -40,6 +41,10 @@ class Filters(msgspec.Struct, frozen=True, omit_defaults=True):
     before: int | None = None
     """Seconds since the epoch, up to but not with."""
     tools: bool | None = None
+    command: str | None = None
+    """Words of a command that tools ran, in their order."""
+    error: str | None = None
+    """Words of what a failed call printed, in their order."""
     ghosts: bool = False
 
 
@@ -49,6 +54,8 @@ class Query(msgspec.Struct, frozen=True):
     prefixes: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     filters: Filters = Filters()
+    typed: str = ""
+    """All that was typed, where it asks for nothing but words: a line somebody copied."""
 
     @property
     def is_empty(self) -> bool:
@@ -69,17 +76,20 @@ def parse_query(typed: str, filters: Filters = Filters()) -> Query:  # noqa: B00
     """A query, with what its `field:value` pieces add to the filters."""
     plain = "".join(char if char.isprintable() else " " for char in typed[:_LONGEST])
     found: dict[str, list[str]] = {"words": [], "phrases": [], "prefixes": [], "excluded": []}
+    special = False
     for match in _PIECE.finditer(plain):
         text = match["phrase"] if match["phrase"] is not None else match["word"].strip('"')
         if not any(char.isalnum() for char in text):
             continue
         if match["field"] in _FIELDS and not match["minus"]:
             filters = _narrowed(filters, _filter(match["field"], text))
+            special = True
             continue
         if match["field"]:
             text = f"{match['field']}:{text}"
-        if match["minus"]:
+        if match["minus"] and _is_word(match["phrase"], match["word"]):
             found["excluded"].append(text)
+            special = True
         elif match["phrase"] is not None:
             found["phrases"].append(text)
         elif text.endswith("*") and len(text) > 2:
@@ -87,7 +97,12 @@ def parse_query(typed: str, filters: Filters = Filters()) -> Query:  # noqa: B00
         else:
             found["words"].append(text)
     kept = {name: tuple(dict.fromkeys(texts))[:_MOST_WORDS] for name, texts in found.items()}
-    return Query(**kept, filters=filters)
+    return Query(**kept, filters=filters, typed="" if special else plain.strip())
+
+
+def _is_word(phrase: str | None, word: str | None) -> bool:
+    """Whether `-this` leaves something out; `-rw-r--r--` and `--all` are words of a line."""
+    return phrase is not None or bool(_EXCLUDED.fullmatch(word or ""))
 
 
 def _narrowed(filters: Filters, more: dict[str, Any]) -> Filters:

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from types import TracebackType
 
 from minutebook.index import database as db
-from minutebook.index.entry import Entry, Prepared, Touch, prepare
+from minutebook.index.entry import Entry, Prepared, Touch, prepare, session_entry
 from minutebook.index.lexical import Lexical, Writer
 
 _CHUNK = 250_000  # entries between two commits
@@ -48,16 +48,27 @@ class Update:
             self._open.__exit__(kind, error, trace)
 
     def mend(self) -> None:
-        """After a kill between the two commits, the full text is made again from the rows."""
+        """After a kill between the two commits: what only one of them has is taken out of it.
+
+        The sessions it was of count as changed, and are read again.
+        """
         expected = int(db.fact(self._connection, "count") or 0)
         if self._lexical.count == expected and not self._lexical.unfinished:
             return
+        found = self._connection.execute("SELECT row, session_id FROM entries")
+        known = {row: session_id for row, session_id in found}
+        there = set(self._lexical.all_rows())
         with self._lexical.writing() as writer:
-            writer.clear()
-            for found in db.every(self._connection):
-                writer.add(found.row, prepare(found.entry))
-        (count,) = self._connection.execute("SELECT count(*) FROM entries").fetchone()
-        db.set_fact(self._connection, "count", str(count))
+            writer.remove(sorted(there - known.keys()))
+        lost = sorted(known.keys() - there)
+        with db.transaction(self._connection):
+            db.remove(self._connection, lost)
+            ids = {known[row] for row in lost}
+            self._connection.executemany(
+                "DELETE FROM sources WHERE session_id = ?", [(id,) for id in ids]
+            )
+            db.set_fact(self._connection, "engagements", "")
+            db.set_fact(self._connection, "count", str(len(known) - len(lost)))
         self._lexical.finished()
 
     def put(
@@ -67,13 +78,16 @@ class Update:
 
         What comes unprepared is prepared only where it has changed.
         """
-        known = db.signals(self._connection, session_id, kinds)
-        seen: set[str] = set()
+        whole = "turn" in kinds
+        known = db.signals(self._connection, session_id, (*kinds, "session") if whole else kinds)
+        items: dict[str, Prepared | Entry] = {}
         for item in entries:
             key = item.entry.key if isinstance(item, Prepared) else item.key
-            if key in seen:
-                continue  # two of one name, in a file somebody edited: the first counts
-            seen.add(key)
+            items.setdefault(key, item)  # two of one name, in a file somebody edited: the first
+        turns = [item for item in items.values() if isinstance(item, Prepared)]
+        if whole and turns:
+            items["session"] = session_entry(session_id, turns)
+        for key, item in items.items():
             row, signal = known.pop(key, (0, ""))
             if signal != item.signal:
                 self._new.append(item if isinstance(item, Prepared) else prepare(item))

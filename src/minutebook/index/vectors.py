@@ -1,15 +1,16 @@
-"""Vectors of all entries: int8, memory-mapped, compared exactly.
+"""Vectors of all passages: int8, memory-mapped, compared exactly.
 
-A row of the database is a row of two matrices, one for what was asked and one for what was
-answered. A scale of 0 means that a side is not embedded yet. With a filter only the allowed
-rows are compared, before and not after the best are taken.
+Four files, one place a passage: codes, scales, numbers of passages, rows of the database. The
+rows are written last, so their count is what is whole. A row of 0 is nobody's any more. With a
+filter only passages of allowed rows are compared, before and not after the best are taken.
 """
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numkong
 import numpy as np
@@ -19,137 +20,172 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-Side = Literal["asked", "answered"]
-SIDES: tuple[Side, ...] = ("asked", "answered")
-_GROWTH = 4_096  # rows
+Side = Literal["asked", "answered", "both"]
 _BLOCK = 1_024
+_FEW = 0.3  # share of allowed passages up to which they are copied rather than all compared
+_SPARE = 20_000  # places that nobody needs before the files are written anew
+
+
+class Like(NamedTuple):
+    """A passage, and how alike it is."""
+
+    row: int
+    passage: int
+    cosine: float
 
 
 class Vectors:
-    """The matrices of one embedder."""
+    """The passages of one embedder."""
 
     def __init__(self, folder: Path, dimensions: int) -> None:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._folder, self._dimensions = folder, dimensions
-        self._codes: dict[Side, np.memmap[tuple[int, int], np.dtype[np.int8]]] = {}
-        self._scales: dict[Side, np.memmap[tuple[int], np.dtype[np.float32]]] = {}
         self._open()
 
     @property
-    def rows(self) -> int:
-        """How many rows there is room for."""
-        return int(self._scales["asked"].shape[0]) if self._scales else 0
+    def count(self) -> int:
+        return len(self._rows)
 
     def notice_growth(self) -> None:
         """See what another process has added."""
         try:
-            count = (self._folder / "asked.f32").stat().st_size // 4
+            found = (self._folder / "rows.i4").stat()
         except OSError:
             return
-        if count != self.rows:
+        if (found.st_size // 4, found.st_ino) != (self.count, self._inode):
             self._open()
 
     def missing(self, rows: Sequence[int]) -> list[int]:
         """Those of some rows that are not embedded yet, in their order."""
         wanted = np.asarray(rows, dtype=np.int64)
-        known = np.zeros(len(wanted), dtype=bool)
-        inside = wanted < self.rows
-        if self._scales:
-            known[inside] = self._scales["asked"][wanted[inside]] > 0
-        return [int(row) for row in wanted[~known]]
+        known = self._table(self._rows, int(wanted.max(initial=0)))
+        return [int(row) for row in wanted[~known[wanted]]]
 
-    def put(self, rows: Sequence[int], asked: Floats, answered: Floats) -> None:
-        """Store the vectors of rows; a side without words gets a vector that is like nothing."""
-        self._grow(max(rows, default=-1) + 1)
-        places = np.asarray(rows, dtype=np.int64)
-        for side, vectors in (("asked", asked), ("answered", answered)):
-            peaks = np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1e-9)
-            self._codes[side][places] = np.round(vectors / peaks * 127).astype(np.int8)  # type: ignore[index]
-            self._scales[side][places] = (peaks[:, 0] / 127).astype(np.float32)  # type: ignore[index]
+    def put(self, rows: Sequence[int], passages: Sequence[int], vectors: Floats) -> None:
+        """Add passages. A row without any gets one that is like nothing: it is done, too."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        peaks = np.maximum(np.abs(vectors).max(axis=1, keepdims=True, initial=0), 1e-9)
+        codes = np.round(vectors / peaks * 127).astype(np.int8)
+        scales = (peaks[:, 0] / 127).astype(np.float32)
+        count = self.count
+        parts = (
+            ("codes.i8", self._dimensions, codes),
+            ("scales.f4", 4, scales),
+            ("passages.i2", 2, np.asarray(passages, dtype=np.int16)),
+            ("rows.i4", 4, np.asarray(rows, dtype=np.int32)),
+        )
+        for name, width, values in parts:
+            path = self._folder / name
+            path.touch(mode=0o600)
+            with path.open("r+b") as file:
+                file.truncate(count * width)  # what a killed process left half written
+                file.seek(0, 2)
+                file.write(values.tobytes())
+        self._open()
 
-    def side(self, side: Side) -> Floats:
-        """All vectors of a side, as they were before they were made small."""
-        codes = np.asarray(self._codes[side], dtype=np.float32)
-        vectors: Floats = codes * np.asarray(self._scales[side])[:, None]
-        return vectors
-
-    def flush(self) -> None:
-        for side in SIDES:
-            if side in self._codes:
-                self._codes[side].flush()
-                self._scales[side].flush()
+    def keep(self, rows: Sequence[int]) -> None:
+        """Forget the passages of all other rows."""
+        if not self.count:
+            return
+        alive = self._table(np.asarray(rows, dtype=np.int64), int(self._rows.max(initial=0)))
+        alive[0] = False
+        dead = int((~alive[self._rows]).sum())
+        if dead > max(_SPARE, self.count // 2):
+            self._compact(alive)
+        elif dead > int((self._rows == 0).sum()):
+            path = self._folder / "rows.i4"
+            mapped = np.memmap(path, dtype=np.int32, mode="r+", shape=(self.count,))
+            mapped[~alive[mapped]] = 0
+            mapped.flush()
+            self._open()
 
     def search(
-        self, vector: Floats, k: int, sides: Sequence[Side], allowed: Sequence[int] | None = None
-    ) -> list[tuple[int, float]]:
-        """The rows most like a vector, best first, with the cosine of their better side."""
-        if not self.rows:
+        self, vector: Floats, k: int, side: Side = "both", allowed: Sequence[int] | None = None
+    ) -> list[Like]:
+        """The passages most like a vector, best first, with their cosines."""
+        if not self.count:
             return []
         peak = max(float(np.abs(vector).max()), 1e-9)
         code = np.round(vector / peak * 127).astype(np.int8)[None, :]
+        within = self._within(side, allowed)
         places = None
-        if allowed is not None:
-            places = np.asarray(allowed, dtype=np.int64)
-            places = places[places < self.rows]
+        if within is not None and within.mean() < _FEW:
+            places = np.flatnonzero(within)
             if not len(places):
                 return []
-        best: NDArray[np.float32] | None = None
-        for side in sides:
-            codes = self._codes[side] if places is None else self._codes[side][places]
-            scales = self._scales[side] if places is None else self._scales[side][places]
-            dots = np.asarray(numkong.dots_packed(codes, numkong.dots_pack(code))).ravel()
-            scores = np.multiply(dots, np.asarray(scales), dtype=np.float32, casting="unsafe")
-            best = scores if best is None else np.maximum(best, scores, out=best)
-        assert best is not None
-        top = _top(best, k)
-        rows = top if places is None else places[top]
+        codes: Any = self._codes if places is None else self._codes[places]
+        scales = self._scales if places is None else self._scales[places]
+        dots = np.asarray(numkong.dots_packed(codes, numkong.dots_pack(code))).ravel()
+        scores = np.multiply(dots, np.asarray(scales), dtype=np.float32, casting="unsafe")
+        if places is None and within is not None:
+            scores[~within] = -np.inf
+        best = _top(scores, k)
+        found = best if places is None else places[best]
         unit = peak / 127
-        return [(int(row), float(best[place]) * unit) for row, place in zip(rows, top, strict=True)]
+        return [
+            Like(int(self._rows[at]), int(self._passages[at]), float(scores[place]) * unit)
+            for at, place in zip(found, best, strict=True)
+            if scores[place] > 0 and self._rows[at]
+        ]
+
+    def _within(self, side: Side, allowed: Sequence[int] | None) -> NDArray[np.bool_] | None:
+        """Which passages may be compared; None for all."""
+        found: NDArray[np.bool_] | None = None
+        if allowed is not None:
+            table = self._table(np.asarray(allowed, dtype=np.int64), int(self._rows.max(initial=0)))
+            table[0] = False
+            found = table[self._rows]
+        if side != "both":
+            sided = self._passages > 0 if side == "asked" else self._passages < 0
+            found = sided if found is None else found & sided
+        return found
+
+    @staticmethod
+    def _table(rows: NDArray[Any], highest: int) -> NDArray[np.bool_]:
+        """Which rows are among some, by their numbers: quicker than looking each of them up."""
+        table = np.zeros(max(highest, int(rows.max(initial=0))) + 1, dtype=bool)
+        table[rows] = True
+        return table
 
     def _open(self) -> None:
-        scales = self._folder / "asked.f32"
-        count = scales.stat().st_size // 4 if scales.exists() else 0
-        if not self._is_whole(count):
-            # Cut short or missing in part: nobody can say what is what. It is made again.
-            for path in self._folder.iterdir():
-                path.unlink()
-            count = 0
-        self._codes, self._scales = {}, {}
+        shapes = {"codes.i8": (np.int8, self._dimensions), "scales.f4": (np.float32, 1)}
+        shapes |= {"passages.i2": (np.int16, 1), "rows.i4": (np.int32, 1)}
+        try:
+            found = (self._folder / "rows.i4").stat()
+            count, self._inode = found.st_size // 4, found.st_ino
+            arrays: list[Any] = [
+                self._mapped(name, kind, count, width) for name, (kind, width) in shapes.items()
+            ]
+        except (OSError, ValueError):
+            # Not there, or cut short: nobody can say what is what. It is made again.
+            self._inode = 0
+            arrays = [np.zeros((0, width)[: 1 + (width > 1)], k) for k, width in shapes.values()]
+        self._codes, self._scales, self._passages, self._rows = arrays
+
+    def _mapped(self, name: str, kind: Any, count: int, width: int) -> Any:
+        shape = (count, width) if width > 1 else (count,)
         if not count:
-            return
-        shape = (count, self._dimensions)
-        for side in SIDES:
-            codes, scale = self._folder / f"{side}.i8", self._folder / f"{side}.f32"
-            self._codes[side] = np.memmap(codes, dtype=np.int8, mode="r+", shape=shape)
-            self._scales[side] = np.memmap(scale, dtype=np.float32, mode="r+", shape=(count,))
+            return np.zeros(shape, kind)
+        return np.memmap(self._folder / name, dtype=kind, mode="r", shape=shape)
 
-    def _is_whole(self, count: int) -> bool:
-        """Whether all four files have the length they should have."""
-        sizes = {path.name: path.stat().st_size for path in self._folder.iterdir()}
-        expected: dict[str, int] = {}
-        for side in SIDES:
-            expected |= {f"{side}.i8": count * self._dimensions, f"{side}.f32": count * 4}
-        return sizes == (expected if count else {})
-
-    def remove(self, rows: Sequence[int]) -> None:
-        """Rows that are gone are like nothing any more."""
-        places = np.asarray([row for row in rows if row < self.rows], dtype=np.int64)
-        for side in SIDES:
-            if side in self._scales:
-                self._scales[side][places] = 0
-
-    def _grow(self, rows: int) -> None:
-        if rows <= self.rows:
-            return
-        self.flush()
-        count = max(rows + _GROWTH, self.rows + self.rows // 8)
-        self._codes, self._scales = {}, {}
-        for name, width in (("i8", self._dimensions), ("f32", 4)):
-            for side in reversed(SIDES):
-                path = self._folder / f"{side}.{name}"
-                path.touch(mode=0o600)
-                with path.open("r+b") as file:
-                    file.truncate(count * width)
+    def _compact(self, alive: NDArray[np.bool_]) -> None:
+        """Write the files anew without what is gone; who has the old ones open may go on."""
+        new, old = self._folder.with_suffix(".new"), self._folder.with_suffix(".old")
+        for folder in (new, old):
+            shutil.rmtree(folder, ignore_errors=True)
+        new.mkdir(mode=0o700)
+        kept = np.flatnonzero(alive[self._rows])
+        for name, values in (
+            ("codes.i8", self._codes),
+            ("scales.f4", self._scales),
+            ("passages.i2", self._passages),
+            ("rows.i4", self._rows),
+        ):
+            path = new / name
+            path.touch(mode=0o600)
+            path.write_bytes(values[kept].tobytes())
+        self._folder.rename(old)
+        new.rename(self._folder)
+        shutil.rmtree(old)
         self._open()
 
 
@@ -165,5 +201,9 @@ def _top(scores: Floats, k: int) -> NDArray[np.intp]:
         peaks = scores[: whole * _BLOCK].reshape(whole, _BLOCK).max(axis=1)
         bound = np.partition(peaks, whole - k)[whole - k]
         candidates = np.flatnonzero(scores >= bound)
+    if len(candidates) > 4 * k:
+        left = scores[candidates]
+        bound = np.partition(left, len(left) - k)[len(left) - k]
+        candidates = candidates[left >= bound]
     order = np.argsort(-scores[candidates], kind="stable")
     return candidates[order[:k]]

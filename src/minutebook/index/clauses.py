@@ -1,0 +1,213 @@
+"""From what a person typed to queries of the full-text engine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import tantivy
+from tantivy import Filter, Occur, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
+from tantivy import Query as TantivyQuery
+
+from minutebook.derive.surfaces import SURFACES, Surface
+from minutebook.index.analysis import STOP_WORDS, has_cjk, pairs, parted, variants
+from minutebook.index.query import Query
+
+Side = Literal["asked", "answered", "final", "both"]
+"""``final``: the last words of an answer only."""
+Fields = Sequence[tuple[str, float]]
+"""Fields of the index, and what a word in each counts."""
+Clause = tuple[Any, TantivyQuery]
+_LONGEST_WORD = 80
+_FORM, _REST = 0.4, 0.35  # what another form, and a word of the deliberation, counts
+_TIE = 0.2  # what the second-best field adds
+FIELDS: dict[Side, Fields] = {
+    "asked": (("asked", 1.0),),
+    "answered": (("answered", 1.0), ("rest", _REST)),
+    "final": (("answered", 1.0),),
+    "both": (("asked", 1.0), ("answered", 1.0), ("rest", _REST)),
+}
+_WORK: dict[Surface, float] = {
+    "commands": 1.0,
+    "errors": 1.0,
+    "paths": 1.0,
+    "subagents": 0.9,
+    "output": 0.8,
+    "thinking": 0.7,
+}
+
+
+def fields_of(side: Side) -> list[str]:
+    """What is looked at for a side."""
+    return [name for name, _ in FIELDS[side]]
+
+
+def work_fields(surfaces: Sequence[Surface]) -> Fields:
+    return [(name, _WORK[name]) for name in surfaces]
+
+
+def schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    builder.add_unsigned_field("row", stored=False, indexed=True, fast=True)
+    builder.add_integer_field("at", indexed=True, fast=True)
+    for name in ("kind", "session", "project", "branch", "model", "tools"):
+        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
+    for name in ("asked", "answered", "rest", *SURFACES):
+        builder.add_text_field(name, tokenizer_name="words", index_option="position")
+    for name in ("said", "whole"):
+        builder.add_text_field(name, tokenizer_name="stems", index_option="freq")
+    builder.add_text_field("cjk", tokenizer_name="pairs", index_option="position")
+    return builder.build()
+
+
+def words() -> TextAnalyzer:
+    """Words as they stand there, in small letters and without accents."""
+    return _plain().build()
+
+
+def stems() -> TextAnalyzer:
+    """Words without their endings, and without those that say nothing."""
+    named = _plain().filter(Filter.custom_stopword(sorted(STOP_WORDS)))
+    return named.filter(Filter.stemmer("english")).build()
+
+
+def _plain() -> TextAnalyzerBuilder:
+    builder = TextAnalyzerBuilder(Tokenizer.simple()).filter(Filter.remove_long(_LONGEST_WORD))
+    return builder.filter(Filter.lowercase()).filter(Filter.ascii_fold())
+
+
+class Clauses:
+    """The pieces of a query as the engine understands them."""
+
+    def __init__(self, schema: tantivy.Schema) -> None:
+        self._schema = schema
+        self._words, self._stems = words(), stems()
+
+    # -- of a whole query
+
+    def every(self, query: Query, fields: Fields) -> list[Clause]:
+        """All words and phrases, each somewhere in some fields."""
+        return [(Occur.Must, self._piece(piece, fields)) for piece in self._pieces(query)]
+
+    def some(self, query: Query, fields: Fields) -> list[Clause]:
+        """Some of the telling words, and every phrase."""
+        pieces = self._pieces(query, telling=True)
+        return self._either(
+            [self._piece(piece, fields) for piece in pieces if piece[0] != "phrase"], query, fields
+        )
+
+    def about(self, query: Query, field: Literal["said", "whole"], fields: Fields) -> list[Clause]:
+        """Some of the words in any of their forms, and every phrase."""
+        said = " ".join(query.telling)
+        tokens = dict.fromkeys(self._stems.analyze(parted(said)))
+        tokens |= dict.fromkeys(self._stems.analyze(said))
+        ways = [self._term(field, token) for token in tokens]
+        if field == "said":
+            ways += [self._cjk(word) for word in query.telling if has_cjk(word)]
+            ways += [self._prefix(prefix, fields) for prefix in query.prefixes]
+        return self._either(ways, query, fields if field == "said" else ())
+
+    def _either(self, ways: list[TantivyQuery], query: Query, fields: Fields) -> list[Clause]:
+        any_of = [(Occur.Should, way) for way in ways]
+        some = [(Occur.Must, TantivyQuery.boolean_query(any_of))] if any_of else []
+        return [*some, *self.phrases(query, fields)]
+
+    def phrases(self, query: Query, fields: Fields) -> list[Clause]:
+        return [(Occur.Must, self.quoted(text, fields)) for text in query.phrases if fields]
+
+    def typed(self, text: str, fields: Fields) -> TantivyQuery | None:
+        """All of what was typed, word by word, as a line that somebody copied would be."""
+        tokens = self.analyzed(text)
+        return self._phrase(tokens, fields, exact=True) if tokens else None
+
+    def without(self, query: Query, fields: Fields) -> list[Clause]:
+        """Not the words somebody left out."""
+        return [(Occur.MustNot, self.word(text, fields)) for text in query.excluded]
+
+    # -- of a piece
+
+    def analyzed(self, text: str) -> list[str]:
+        return list(self._words.analyze(text))
+
+    def word(self, text: str, fields: Fields) -> TantivyQuery:
+        if has_cjk(text):
+            return self._cjk(text)
+        tokens = self.analyzed(parted(text))
+        whole = self.analyzed(text)
+        if len(tokens) > 1:
+            ways = [self._phrase(tokens, fields)]
+            if len(whole) == 1:
+                ways.append(self._terms(whole[0], fields))
+            return TantivyQuery.disjunction_max_query(ways)
+        return self._terms(tokens[0], fields) if tokens else TantivyQuery.empty_query()
+
+    def quoted(self, text: str, fields: Fields) -> TantivyQuery:
+        """What somebody put in quotes: these words in this order, in no other form."""
+        return self._cjk(text) if has_cjk(text) else self._phrase(self.analyzed(text), fields, True)
+
+    def _pieces(self, query: Query, telling: bool = False) -> list[tuple[str, str]]:
+        words = query.telling if telling else query.words
+        pieces = [("word", word) for word in words]
+        pieces += [("phrase", phrase) for phrase in query.phrases]
+        pieces += [("prefix", prefix) for prefix in query.prefixes]
+        return [piece for piece in pieces if self.analyzed(piece[1]) or has_cjk(piece[1])]
+
+    def _piece(self, piece: tuple[str, str], fields: Fields) -> TantivyQuery:
+        kind, text = piece
+        if kind == "phrase":
+            return self.quoted(text, fields)
+        if kind == "prefix":
+            return self._prefix(text, fields)
+        return self.word(text, fields)
+
+    def _term(self, field: str, token: str) -> TantivyQuery:
+        return TantivyQuery.term_query(self._schema, field, token, index_option="freq")
+
+    def _terms(self, token: str, fields: Fields) -> TantivyQuery:
+        ways = []
+        forms = variants(token)
+        for name, weight in fields:
+            ways.append(TantivyQuery.boost_query(self._term(name, token), weight))
+            for form in forms if name != "rest" else ():
+                ways.append(TantivyQuery.boost_query(self._term(name, form), weight * _FORM))
+        return TantivyQuery.disjunction_max_query(ways, _TIE)
+
+    def _phrase(self, tokens: list[str], fields: Fields, exact: bool = False) -> TantivyQuery:
+        if not tokens:
+            return TantivyQuery.empty_query()
+        if len(tokens) == 1 and not exact:
+            return self._terms(tokens[0], fields)
+        ways = [
+            TantivyQuery.boost_query(
+                TantivyQuery.phrase_query(self._schema, name, list(tokens))
+                if len(tokens) > 1
+                else self._term(name, tokens[0]),
+                weight,
+            )
+            for name, weight in fields
+        ]
+        return TantivyQuery.disjunction_max_query(ways, _TIE)
+
+    def _prefix(self, text: str, fields: Fields) -> TantivyQuery:
+        *before, last = self.analyzed(text) or [""]
+        if not last:
+            return TantivyQuery.empty_query()
+        if before:
+            words: list[Any] = [*before, last]
+            ways = [
+                TantivyQuery.phrase_prefix_query(self._schema, name, words) for name, _ in fields
+            ]
+        else:
+            pattern = re.escape(last) + ".*"
+            ways = [TantivyQuery.regex_query(self._schema, name, pattern) for name, _ in fields]
+        return TantivyQuery.disjunction_max_query(ways, _TIE)
+
+    def _cjk(self, text: str) -> TantivyQuery:
+        found = pairs(text)
+        if len(found) == 1 and len(found[0]) == 1:
+            letter = re.escape(found[0])
+            return TantivyQuery.regex_query(self._schema, "cjk", f"{letter}.?|.{letter}")
+        if len(found) == 1:
+            return TantivyQuery.term_query(self._schema, "cjk", found[0], index_option="freq")
+        return TantivyQuery.phrase_query(self._schema, "cjk", list(found))
