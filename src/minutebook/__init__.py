@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         skim_session,
     )
     from minutebook.archive import Archive, open_archive
-    from minutebook.archive.finding import Hit
+    from minutebook.archive.hit import Hit
     from minutebook.archive.session import OpenSession
     from minutebook.archive.sessions import SessionSummary
     from minutebook.derive.skeleton import skeleton
@@ -49,7 +49,7 @@ _HOMES = {
     "BadArgument": "minutebook.errors",
     "Conflict": "minutebook.errors",
     "Engagement": "minutebook.model.engagement",
-    "Hit": "minutebook.archive.finding",
+    "Hit": "minutebook.archive.hit",
     "Locked": "minutebook.errors",
     "MinutebookError": "minutebook.errors",
     "NotFound": "minutebook.errors",

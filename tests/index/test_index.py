@@ -186,7 +186,7 @@ def test_embedding_is_resumed_newest_first(build: Build, embedder: StaticEmbedde
     engine = build(*(turn(f"about apple number {n}", session=f"s{n}", at=n) for n in range(6)))
     assert engine.embed_missing(embedder, 2) == 4
     with db.open_search(engine._database, readonly=True) as connection:
-        rows = [row for (row,) in connection.execute("SELECT row FROM entries ORDER BY at")]
+        rows = db.rows(connection, newest_first=True)[::-1]
     assert engine.vectors(embedder).missing(rows) == rows[:4]
     assert len(engine.search(parse_query("apple"), embedder=lambda: embedder)) == 6
     assert engine.embed_missing(embedder) == 0
@@ -215,7 +215,8 @@ def test_our_own_output_counts_less(build: Build) -> None:
 def test_snippets_are_centred_and_marked() -> None:
     """The stretch with most words of the query, cut at words, its marks where the words are."""
     entry = turn("x " * 200 + "the login redirect is broken " + "y " * 200)
-    shown, side = snippet(entry, parse_query("redirects login"))
+    told = snippet(entry, parse_query("redirects login"))
+    shown, side = told.snippet, told.side
     assert side == "asked" and len(shown.text) < 200
     assert [shown.text[a:b] for a, b in shown.marks] == ["login", "redirect"]
     assert shown.text.startswith("… ") and shown.text.endswith(" …")
@@ -357,7 +358,7 @@ def test_removed_entries_crowd_nobody_out(tmp_path: Path, embedder: StaticEmbedd
     assert [hit.entry.session_id for hit in hits] == ["keep"]
 
 
-@pytest.mark.parametrize("name", ["asked.i8", "answered.i8", "asked.f32", "answered.f32"])
+@pytest.mark.parametrize("name", ["codes.i8", "scales.f4", "passages.i2", "rows.i4"])
 @pytest.mark.parametrize("damage", ["empty", "short", "gone"])
 def test_damaged_vectors_are_made_again(
     build: Build, embedder: StaticEmbedder, tmp_path: Path, name: str, damage: str
@@ -368,7 +369,7 @@ def test_damaged_vectors_are_made_again(
     if damage == "gone":
         path.unlink()
     else:
-        path.write_bytes(b"" if damage == "empty" else path.read_bytes()[:-100])
+        path.write_bytes(b"" if damage == "empty" else path.read_bytes()[:-1])
     engine = Engine(tmp_path / "search.db", tmp_path)
     assert engine.count_missing(embedder) == 1
     engine.embed_missing(embedder)
@@ -389,7 +390,7 @@ def test_damaged_vectors_are_made_again(
 )
 def test_marks_are_where_the_words_are(text: str, query: str, marked: list[str]) -> None:
     """Whole words, in any form, with or without accents."""
-    shown, _ = snippet(turn(text), parse_query(query))
+    shown = snippet(turn(text), parse_query(query)).snippet
     assert [shown.text[a:b] for a, b in shown.marks] == marked
 
 

@@ -40,7 +40,8 @@ from minutebook.sources.base import Transcript, Trouble
 from minutebook.sources.library import Library, Overview, chosen_copies, open_file
 
 if TYPE_CHECKING:
-    from minutebook.archive.finding import Hit, In, Sort
+    from minutebook.archive.finding import Sort
+    from minutebook.archive.hit import Hit
     from minutebook.archive.semantic import Meaning
     from minutebook.index.engine import Mode
     from minutebook.index.query import Query
@@ -435,7 +436,7 @@ class Archive:
         self,
         query: str | Query,
         *,
-        where: In = "all",
+        where: str = "all",
         mode: Mode = "hybrid",
         sort: Sort = "relevance",
         limit: int = 10,

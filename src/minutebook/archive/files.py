@@ -8,8 +8,9 @@ from fnmatch import fnmatchcase
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.finding import iso, passes, within
+from minutebook.archive.hit import iso
 from minutebook.archive.masking import hidden
+from minutebook.archive.passing import passes, within
 from minutebook.archive.sessions import NAMELESS
 from minutebook.index import database as db
 from minutebook.index.entry import How, Touch

@@ -16,7 +16,7 @@ from minutebook.archive.archive import Archive
 from minutebook.index.entry import Entry
 
 if TYPE_CHECKING:
-    from minutebook.archive.finding import Hit
+    from minutebook.archive.hit import Hit
 
 _LEAST_ID = 16  # characters; what is shorter is the number of a round, which all sessions have
 

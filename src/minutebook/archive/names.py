@@ -13,14 +13,18 @@ from pathlib import Path
 
 from minutebook.errors import Ambiguous, BadArgument, NotFound
 
-_ADDRESS = re.compile(r"(.+)#(\d{1,9})(?:-(\d{1,9}))?", re.DOTALL)
+_ADDRESS = re.compile(r"(.+)#(\d{1,9})(?:-(\d{1,9})|\.\d{1,9})?", re.DOTALL)
+_BLOCK = re.compile(r".+#\d{1,9}\.(\d{1,9})", re.DOTALL)
 _ROUNDS = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 _SHORTEST = 8
 _MOST_TOLD = 5
 
 
 def parse_address(text: str) -> tuple[str, range | None]:
-    """``<session>[#round[-round]]`` as the session's name and the rounds asked for."""
+    """``<session>[#round[-round]]`` as the session's name and the rounds asked for.
+
+    ``#round.block`` is that round (`parse_block` says which block).
+    """
     match = _ADDRESS.fullmatch(text.strip())
     if match is None:
         return text.strip(), None
@@ -29,6 +33,12 @@ def parse_address(text: str) -> tuple[str, range | None]:
         asked = text.strip()[match.end(1) :]
         raise BadArgument(f"'{asked}' is not a round or a range: rounds count from 1, like #2-5.")
     return match[1], range(first, last + 1)
+
+
+def parse_block(text: str) -> int | None:
+    """The block that ``<session>#round.block`` names, counted from 1."""
+    match = _BLOCK.fullmatch(text.strip())
+    return int(match[1]) if match else None
 
 
 def parse_rounds(text: str, count: int, *, beyond: bool = True) -> list[int]:

@@ -34,6 +34,8 @@ _OPTIONS = (
     click.option(
         "--has-tools/--no-tools", default=None, help="Turns with, or without, tool calls."
     ),
+    click.option("--command", metavar="TEXT", help="Rounds in which tools ran this, word by word."),
+    click.option("--error", metavar="TEXT", help="Rounds in which a call failed with this text."),
     click.option("--ghosts", is_flag=True, help=GHOSTS),
 )
 
@@ -71,5 +73,13 @@ def filters_of(options: dict[str, Any]) -> Filters:
         after=after,
         before=before,
         tools=options["has_tools"],
+        command=_words(options["command"], "--command"),
+        error=_words(options["error"], "--error"),
         ghosts=options["ghosts"],
     )
+
+
+def _words(text: str | None, option: str) -> str | None:
+    if text is not None and not any(char.isalnum() for char in text):
+        raise BadArgument(f"{option} needs a word to look for.")
+    return text

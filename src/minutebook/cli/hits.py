@@ -6,18 +6,32 @@ from collections.abc import Sequence
 
 import click
 
-from minutebook.archive.finding import Hit
+from minutebook.archive import Archive
+from minutebook.archive.hit import Hit
 from minutebook.cli import terminal
 from minutebook.derive.times import instant
 from minutebook.index.snippet import Snippet
+from minutebook.model.engagement import Engagement
 from minutebook.model.session import project_of
 
-_SIDES = {"asked": "you: ", "answered": "agent: ", "outcome": "outcome: ", "title": "title: "}
+_SIDES = {"asked": "you", "answered": "agent"}
+_NAMED = ("topic", "title")  # what the first line or the topic says already
 
 
-def print_hits(hits: Sequence[Hit]) -> None:
-    for hit in hits:
-        _print_hit(hit)
+def print_hits(archive: Archive, hits: Sequence[Hit], *, verbose: bool = False) -> None:
+    """Two lines a hit: when, where and who; and why it was found. More of each if `verbose`."""
+    addresses = [_address(archive, hit) for hit in hits]
+    longest = max(map(len, addresses), default=0)
+    for hit, address in zip(hits, addresses, strict=True):
+        _print_hit(hit, address.ljust(longest))
+        if verbose:
+            _print_more(hit)
+
+
+def _address(archive: Archive, hit: Hit) -> str:
+    """What `show` takes: the round, and the block where that is known."""
+    block = f".{hit.block}" if hit.block is not None else ""
+    return terminal.one_line(f"{archive.short(hit.session_id)}#{hit.round}{block}")
 
 
 def print_total(total: int, shown: int, page: int, limit: int, *, capped: bool = False) -> None:
@@ -33,7 +47,7 @@ def print_total(total: int, shown: int, page: int, limit: int, *, capped: bool =
         terminal.note(f"{first:,} to {last:,} of {many}.")
 
 
-def _print_hit(hit: Hit) -> None:
+def _print_hit(hit: Hit, address: str) -> None:
     room = terminal.columns()
     when = instant(hit.at)
     day = when.strftime("%Y-%m-%d") if when else "undated   "
@@ -41,31 +55,33 @@ def _print_hit(hit: Hit) -> None:
     copies = ", ".join(id[:8] for id in hit.copies)
     told = (hit.name or "", project, f"also in {copies}" if copies else "")
     who = " · ".join(terminal.one_line(text) for text in told if text)
-    terminal.say(f"{day}  {click.style(terminal.fit(who, room - 12), bold=True)}")
-    if hit.engagement is not None:
-        method = terminal.one_line(hit.engagement.method)
-        label = f"{method}, {terminal.one_line(hit.engagement.phase)}: "
-        topic = terminal.fit(
-            terminal.one_line(hit.engagement.topic), max(10, room - 2 - len(label))
-        )
-        terminal.say(f"  {terminal.method_mark(label, method)}{topic}")
-    if hit.snippet.text and hit.side != "topic":  # that is the line above
-        side = _SIDES.get(hit.side or "", "")
+    left = room - len(address) - 14
+    named = click.style(terminal.fit(who, max(10, left)), bold=True)
+    terminal.say(f"{day}  {click.style(address, fg='cyan')}  {named}")
+    if hit.snippet.text and (hit.side not in _NAMED or hit.engagement is None):
+        side = f"{_SIDES.get(hit.side or '', hit.side or '')}: "
         terminal.say(f"  {terminal.quiet(side)}{_marked(hit.snippet, room - 2 - len(side))}")
-    for line in _openings(hit, room - 2):
-        terminal.say(terminal.quiet(f"  {line}"))
+    elif hit.engagement is not None:
+        _print_topic(hit.engagement)
 
 
-def _openings(hit: Hit, room: int) -> list[str]:
-    """How to open a hit: on one line where there is room."""
+def _print_topic(engagement: Engagement) -> None:
+    method = terminal.one_line(engagement.method)
+    label = f"{method}, {terminal.one_line(engagement.phase)}: "
+    room = max(10, terminal.columns() - 2 - len(label))
+    topic = terminal.fit(terminal.one_line(engagement.topic), room)
+    terminal.say(f"  {terminal.method_mark(label, method)}{topic}")
+
+
+def _print_more(hit: Hit) -> None:
+    """The engagement it belongs to, and how to go on with the session."""
+    if hit.engagement is not None and hit.snippet.text and hit.side not in _NAMED:
+        _print_topic(hit.engagement)
     session = terminal.one_line(hit.session_id)
-    address = f"minutebook show {session[:8]}#{hit.round}"
-    if hit.resume is None and hit.document is None:
-        return [address]
     # Without its transcript, an export is the way to go on.
-    resume = terminal.one_line(hit.resume or f"minutebook export-claude {session[:8]}")
-    both = f"{address}   {resume}"
-    return [both] if len(both) <= room else [address, resume]
+    again = f"minutebook export-claude {session[:8]}" if hit.document else None
+    if resume := hit.resume or again:
+        terminal.say(terminal.quiet(f"  {terminal.one_line(resume)}"))
 
 
 def _marked(snippet: Snippet, room: int) -> str:

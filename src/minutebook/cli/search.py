@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from minutebook.archive.finding import Answer, search
+from minutebook.archive.passing import PLACES
 from minutebook.cli import terminal
 from minutebook.cli.file_hits import show_file
 from minutebook.cli.filters import filter_options, filters_of
@@ -42,10 +43,10 @@ class _Search(click.Command):
 @click.option(
     "--in",
     "where",
-    type=click.Choice(["engagements", "turns", "all"]),
+    metavar="PLACES",
     default="all",
     show_default=True,
-    help="What to find.",
+    help=f"Where to look, with commas: {', '.join(PLACES)}.",
 )
 @click.option(
     "--side",
@@ -76,6 +77,7 @@ class _Search(click.Command):
     show_default=True,
     help="The best first, or the newest.",
 )
+@click.option("-v", "--verbose", is_flag=True, help="More about each hit.")
 @click.option("--no-refresh", is_flag=True, help="Do not look for what has changed since.")
 @click.option("-s", "--stats", "as_stats", is_flag=True, help="Counts instead of hits.")
 @json_option
@@ -83,13 +85,14 @@ def command(
     query: tuple[str, ...],
     roots: tuple[str, ...],
     archive: str | None,
-    where: Any,
+    where: str,
     side: Any,
     mode: Any,
     path: str | None,
     limit: int,
     page: int,
     sort: Any,
+    verbose: bool,
     no_refresh: bool,
     as_stats: bool,
     as_json: bool,
@@ -156,7 +159,7 @@ def command(
             hits=answer.hits,
         )
         return
-    print_hits(answer.hits)
+    print_hits(book, answer.hits, verbose=verbose)
     print_total(answer.total, len(answer.hits), page, limit, capped=answer.capped)
     _print_remarks(answer)
 

@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from minutebook.archive import Archive
+from minutebook.archive.names import parse_block
 from minutebook.archive.session import OpenSession
 from minutebook.archive.sessions import SessionSummary
 from minutebook.cli import terminal
@@ -45,9 +46,11 @@ def command(
     """Read a session, or some rounds of it.
 
     SESSION is the start of an id, a title, a name, a slug or a file. Add #ROUND or #FROM-TO
-    for some of its rounds: minutebook show 3f2a#12-14. Secrets are masked, also in --json.
+    for some of its rounds: minutebook show 3f2a#12-14; #ROUND.BLOCK for one block in full, as
+    search names it. Secrets are masked, also in --json.
     """
-    parts = _parts(only, full)
+    alone = parse_block(session) is not None
+    parts = _parts(only, full or alone)
     book = opened(archive, roots, secrets=secrets)
     session_id, wanted = book.address(session)
     summary = _summary(book, session_id)
@@ -68,11 +71,24 @@ def command(
         return
     _print_header(summary, reading.count)
     printer = TranscriptPrinter(
-        parts, shorten=not full, subagent=partial(_subagent, reading, _known(reading))
+        parts, shorten=not (full or alone), subagent=partial(_subagent, reading, _known(reading))
     )
+    block = parse_block(session)
     for round in reading.rounds(numbers):
-        printer.print_round(round)
+        if block is not None:
+            _print_block(round, block, printer)
+        else:
+            printer.print_round(round)
     printer.print_hidden()
+
+
+def _print_block(round: Round, number: int, printer: TranscriptPrinter) -> None:
+    """One block in full, and how to see what is around it."""
+    count = len(round.blocks)
+    if not 1 <= number <= count:
+        raise NotFound(f"Round {round.number} has {count} blocks; there is no block {number}.")
+    printer.print_block(round, number - 1)
+    terminal.note(f"Block {number} of {count}; without .{number}, the whole round.")
 
 
 def _parts(only: str | None, full: bool) -> frozenset[str]:

@@ -37,6 +37,6 @@ def command(
     if as_json:
         print_json(hits=hits)
         return
-    print_hits(hits)
+    print_hits(book, hits)
     if not hits:
         terminal.note("Nothing is like it.")

@@ -63,6 +63,13 @@ class TranscriptPrinter(BlockVisitor[None]):
             for block in message.blocks:
                 self.visit(block, typed=message.role == "user")
 
+    def print_block(self, round: Round, at: int) -> None:
+        """One of a round's blocks (`Round.blocks`), under the round's own line."""
+        self._rule(round)
+        typed = at < len(round.asked)
+        self._heading = _heading(Message("user" if typed else "assistant", ()))
+        self.visit(round.blocks[at], typed=typed)
+
     def print_hidden(self) -> None:
         """Which parts were left out, and how to see them."""
         if self._hidden:

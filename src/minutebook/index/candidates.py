@@ -20,8 +20,10 @@ class Candidates:
     def __init__(self) -> None:
         self.said: dict[int, float] = {}
         """Rows that have some of the words."""
-        self.whole: set[int] = set()
-        """Rows that have every word."""
+        self.whole: dict[int, float] = {}
+        """Rows that have every word, those with the words as they were typed before other forms."""
+        self.exact = 0.0
+        """What that counts: the more, the fewer words there are."""
         self.sessions: dict[str, float] = {}
         """Sessions that have some of the words anywhere."""
         self.likes: list[Like] = []
@@ -54,8 +56,8 @@ class Candidates:
         rows.sort(key=lambda row: (self._tier((row,)), -scores[row], *_newest(row, owners)))
         return [(row, scores[row]) for row in rows]
 
-    def by_session(self, owners: Mapping[int, Owner]) -> list[tuple[int, float]]:
-        """Rows with the scores of their sessions, those of a session together."""
+    def by_session(self, owners: Mapping[int, Owner], most: int) -> list[tuple[int, float]]:
+        """Rows with the scores of their sessions, the best of each session together."""
         single = self._row_scores(owners)
         scores = self._session_scores(owners)
         rows: dict[str, list[int]] = {}
@@ -67,7 +69,7 @@ class Candidates:
         ids.sort(
             key=lambda own: (self._tier(rows[own]), -scores[own], *_newest(rows[own][0], owners))
         )
-        return [(row, scores[id]) for id in ids for row in rows[id]]
+        return [(row, scores[id]) for id in ids for row in rows[id][:most]]
 
     def lonely(self, owners: Mapping[int, Owner], most: int) -> list[str]:
         """Sessions found as a whole, of whose rounds none was."""
@@ -108,6 +110,7 @@ class Candidates:
             (1.0, ranking.standardised(self.done)),
             (1.0, ranking.standardised(self.typed)),
             (ranking.WHOLE, dict.fromkeys(self.whole, 1.0)),
+            (self.exact, ranking.standardised(self.whole)),
         )
         return {row: score for row, score in total.items() if row in owners}
 
@@ -130,6 +133,7 @@ class Candidates:
             (1.0, of_sessions(self.done)),
             (1.0, of_sessions(self.typed)),
             (ranking.WHOLE, whole),
+            (self.exact, of_sessions(self.whole)),
         )
 
     @staticmethod

@@ -20,6 +20,7 @@ Fields = Sequence[tuple[str, float]]
 """Fields of the index, and what a word in each counts."""
 Clause = tuple[Any, TantivyQuery]
 _LONGEST_WORD = 80
+_NAME = re.compile(r"\w[_./:]\w|[a-z][A-Z]")  # one thing, although it has parts
 _FORM, _REST = 0.4, 0.35  # what another form, and a word of the deliberation, counts
 _TIE = 0.2  # what the second-best field adds
 FIELDS: dict[Side, Fields] = {
@@ -99,12 +100,12 @@ class Clauses:
 
     def about(self, query: Query, field: Literal["said", "whole"], fields: Fields) -> list[Clause]:
         """Some of the words in any of their forms, and every phrase."""
-        said = " ".join(query.telling)
-        tokens = dict.fromkeys(self._stems.analyze(parted(said)))
-        tokens |= dict.fromkeys(self._stems.analyze(said))
-        ways = [self._term(field, token) for token in tokens]
+        names = [word for word in query.telling if has_cjk(word) or _NAME.search(word)]
+        words = [word for word in query.telling if field == "whole" or word not in names]
+        said = " ".join((*words, *map(parted, words)))
+        ways = [self._term(field, token) for token in dict.fromkeys(self._stems.analyze(said))]
         if field == "said":
-            ways += [self._cjk(word) for word in query.telling if has_cjk(word)]
+            ways += [self.word(name, fields) for name in names]
             ways += [self._prefix(prefix, fields) for prefix in query.prefixes]
         return self._either(ways, query, fields if field == "said" else ())
 
@@ -169,8 +170,9 @@ class Clauses:
         forms = variants(token)
         for name, weight in fields:
             ways.append(TantivyQuery.boost_query(self._term(name, token), weight))
-            for form in forms if name != "rest" else ():
-                ways.append(TantivyQuery.boost_query(self._term(name, form), weight * _FORM))
+            if name != "rest":
+                other = weight * _FORM
+                ways += [TantivyQuery.boost_query(self._term(name, f), other) for f in forms]
         return TantivyQuery.disjunction_max_query(ways, _TIE)
 
     def _phrase(self, tokens: list[str], fields: Fields, exact: bool = False) -> TantivyQuery:

@@ -25,6 +25,7 @@ Mode = Literal["lexical", "semantic", "hybrid"]
 DEPTH = 200
 """Entries each engine contributes."""
 _PASSAGES = 4  # passages compared for an entry wanted: several of one session count
+_ROUNDS = 4  # rounds told of each session
 _MOST_FILTERED = 2_000_000
 
 
@@ -91,7 +92,9 @@ class Engine:
             owners = db.owners(connection, found.rows)
             if by_session and (lonely := found.lonely(owners, depth)):
                 owners |= look.for_rounds_of(found, lonely)
-            order = found.by_session(owners) if by_session else found.by_row(owners)
+            filters = query.filters
+            each = depth if filters.method or filters.phase else _ROUNDS
+            order = found.by_session(owners, each) if by_session else found.by_row(owners)
             entries = db.fetch(connection, [row for row, _ in order[: 4 * depth]])
         passages = found.passages
         done = {*found.typed, *found.done} - found.said.keys()
@@ -236,12 +239,14 @@ class _Look:
         self._query, self._mode, self._side = query, mode, side
         self._scope, self._depth = scope, depth
         self._within = engine.within(connection, query, scope)
+        turns = msgspec.structs.replace(scope, kinds=("turn",))
+        self._turns_within = engine.within(connection, query, turns)
 
     def for_words(self, found: Candidates) -> None:
         """Words of rounds, and of sessions as a whole."""
         query, side, depth = self._query, self._side, self._depth
         whole = self._lexical.whole(query, depth, side, self._within)
-        found.whole = {row for row, _ in whole}
+        found.whole, found.exact = dict(whole), 1 / max(1, len(query.telling))
         if self._mode == "semantic":
             return
         found.said = dict(self._lexical.about(query, 2 * depth, side, self._within))
@@ -293,13 +298,13 @@ class _Look:
         """What tools did, models thought and subagents said: all that was typed in one piece;
         single words only where that is asked for, or where nobody said one of them."""
         query, surfaces, depth = self._query, self._scope.surfaces, self._depth
-        found.typed = dict(self._lexical.typed(query, depth, surfaces, self._within))
+        found.typed = dict(self._lexical.typed(query, depth, surfaces, self._turns_within))
         if self._scope.said and (found.said or found.typed):
             return
-        every = self._lexical.done(query, depth, surfaces, self._within, every=True)
-        found.whole |= {row for row, _ in every}
+        every = self._lexical.done(query, depth, surfaces, self._turns_within, every=True)
+        found.whole |= dict(every)
         found.done = dict(every)
-        some = self._lexical.done(query, depth, surfaces, self._within, every=False)
+        some = self._lexical.done(query, depth, surfaces, self._turns_within, every=False)
         for row, score in some:
             found.done.setdefault(row, score)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from minutebook.index.analysis import has_cjk
 from minutebook.index.entry import Entry
 
 LENGTH = 900
@@ -36,10 +37,9 @@ def passages_of(entry: Entry) -> list[tuple[int, str]]:
 
     Texts too short to be about anything have none.
     """
-    found = [
+    return [
         (sign * number, text)
         for sign, side in ((1, entry.asked), (-1, entry.full))
         for number, text in enumerate(passages(side), 1)
-        if len(text.split()) >= _FEWEST_WORDS
+        if len(text.split()) >= _FEWEST_WORDS or has_cjk(text)
     ]
-    return found

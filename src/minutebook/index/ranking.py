@@ -20,7 +20,7 @@ SESSION = 0.6
 PASSAGES = 0.5
 """What the best passage counts, and what the mean of the three best."""
 TOP = 3
-WHOLE = 1.0
+WHOLE = 4.0
 """What it adds to have every word."""
 _QUOTED = 0.5
 

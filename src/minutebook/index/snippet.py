@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 import msgspec
 
+from minutebook.derive.surfaces import Piece
 from minutebook.index.analysis import has_cjk, parted, variants
+from minutebook.index.clauses import Side
 from minutebook.index.entry import Entry
-from minutebook.index.lexical import Side
+from minutebook.index.passages import passages_of
 from minutebook.index.query import Query
 
 _WIDTH = 160
 _BEFORE = 50
 _LOOKED_AT = 200_000  # characters
 _MOST_WAYS = 24
-
-
-_NAMES = {"asked": "asked", "answered": "answered", "final": "answered"}
 
 
 class Snippet(msgspec.Struct, frozen=True):
@@ -29,22 +29,89 @@ class Snippet(msgspec.Struct, frozen=True):
     marks: tuple[tuple[int, int], ...] = ()
 
 
-def snippet(entry: Entry, query: Query, side: Side = "both") -> tuple[Snippet, str]:
-    """The best line of an entry for a query, and which side it is from."""
+class Shown(msgspec.Struct, frozen=True):
+    """A snippet, whose words it has, and the block it is from, where that is known."""
+
+    snippet: Snippet
+    side: str
+    block: int | None = None
+
+
+def snippet(
+    entry: Entry,
+    query: Query,
+    side: Side = "both",
+    passage: int | None = None,
+    hide: Callable[[str], str] = str,
+) -> Shown:
+    """The best line of what was said for a query; without its words, the passage that is alike.
+
+    Secrets are hidden before the line is cut: half a secret would be taken for a word.
+    """
     pattern = _pattern(query)
-    sides = {"asked": (entry.asked,), "answered": (entry.answered, entry.rest)}
-    names = ("asked", "answered") if side == "both" else (_NAMES[side],)
-    best: tuple[int, Snippet, str] | None = None
-    for name in names:
-        for text in sides[name]:
-            found = _cut(" ".join(text.split()), pattern)
-            if best is None or len(set(found.marks)) > best[0]:
-                best = (len(set(found.marks)), found, name)
-    assert best is not None
-    if not best[1].text:
-        rest = " ".join((entry.asked or entry.answered).split())
-        return Snippet(rest[:_WIDTH]), "asked" if entry.asked else "answered"
-    return best[1], best[2]
+    best: tuple[int, Shown] | None = None
+    for name, block, text in _texts(entry, side):
+        found = _cut(" ".join(hide(text).split()), pattern)
+        if best is None or len(set(found.marks)) > best[0]:
+            best = (len(set(found.marks)), Shown(found, name, block))
+    if best is not None and best[1].snippet.text:
+        return best[1]
+    return _beginning(entry, passage, hide)
+
+
+def _texts(entry: Entry, side: Side) -> Iterator[tuple[str, int | None, str]]:
+    """The texts of an entry: who said each, and in which block."""
+    if side in ("asked", "both"):
+        yield "asked", None, entry.asked
+    if side == "final":
+        yield "answered", _block_of(entry, entry.answered), entry.answered
+    elif side != "asked":
+        last, *others = reversed(_answers(entry))
+        for block, text in (last, *reversed(others)):  # what it came to before how it got there
+            yield "answered", block, text
+
+
+def _answers(entry: Entry) -> list[tuple[int | None, str]]:
+    """The texts of an answer with their blocks; in one piece where nobody noted those."""
+    full = entry.full
+    found: list[tuple[int | None, str]] = []
+    at = 0
+    for place in entry.blocks.split():
+        block, length = map(int, place.split(":"))
+        found.append((block, full[at : at + length]))
+        at += length + 2
+    return found if found and at <= len(full) + 8 else [(None, entry.answered), (None, entry.rest)]
+
+
+def _block_of(entry: Entry, text: str) -> int | None:
+    """The block that has the beginning of a text."""
+    start = text.strip()[:80]
+    return next((block for block, whole in _answers(entry) if start and start in whole), None)
+
+
+def _beginning(entry: Entry, passage: int | None, hide: Callable[[str], str]) -> Shown:
+    """How the passage that is alike begins; or what was said first."""
+    text = dict(passages_of(entry)).get(passage or 0, entry.asked or entry.answered)
+    line = Snippet(" ".join(hide(text).split())[:_WIDTH])
+    if text == entry.asked or (passage or 0) > 0:
+        return Shown(line, "asked")
+    return Shown(line, "answered", _block_of(entry, text))
+
+
+def snippet_of_work(pieces: Iterable[Piece], query: Query) -> Shown | None:
+    """The best line of what was done: with all that was typed, else with most of the words."""
+    wanted = query.typed or query.filters.command or query.filters.error or ""
+    line = _pattern(Query(phrases=(wanted,))) if wanted else None
+    pattern = _pattern(query) or line
+    best: tuple[int, Shown] | None = None
+    for piece in pieces:
+        text = " ".join(piece.text.split())
+        if line is not None and (found := _cut(text, line)).text:
+            return Shown(found, piece.label, piece.block)
+        found = _cut(text, pattern)
+        if found.text and (best is None or len(set(found.marks)) > best[0]):
+            best = (len(set(found.marks)), Shown(found, piece.label, piece.block))
+    return best[1] if best is not None else None
 
 
 # Where a word begins, or a hump of one: `art` is not in `start`, `json` is in `parseJson`.

@@ -28,6 +28,8 @@ class Update:
         self._writer: Writer | None = None
         self._new: list[Prepared] = []
         self._old: list[int] = []
+        self._sessions: set[int] = set()
+        """Rows of sessions as a whole, which nobody counts as entries."""
         self._noted: list[tuple[str, str, int, float]] = []
         self._forgotten: list[tuple[str]] = []
         self._files: dict[str, Sequence[Touch]] = {}
@@ -55,8 +57,9 @@ class Update:
         expected = int(db.fact(self._connection, "count") or 0)
         if self._lexical.count == expected and not self._lexical.unfinished:
             return
-        found = self._connection.execute("SELECT row, session_id FROM entries")
-        known = {row: session_id for row, session_id in found}
+        known: dict[int, str] = dict(
+            self._connection.execute("SELECT row, session_id FROM entries").fetchall()
+        )
         there = set(self._lexical.all_rows())
         with self._lexical.writing() as writer:
             writer.remove(sorted(there - known.keys()))
@@ -87,6 +90,8 @@ class Update:
         turns = [item for item in items.values() if isinstance(item, Prepared)]
         if whole and turns:
             items["session"] = session_entry(session_id, turns)
+        if "session" in known:
+            self._sessions.add(known["session"][0])
         for key, item in items.items():
             row, signal = known.pop(key, (0, ""))
             if signal != item.signal:
@@ -138,8 +143,8 @@ class Update:
         rows = db.insert(self._connection, self._new)
         for row, item in zip(rows, self._new, strict=True):
             self._writer.add(row, item)
-        self.added += len(self._new)
-        self.removed += len(self._old)
+        self.added += sum(item.entry.kind != "session" for item in self._new)
+        self.removed += len(self._old) - sum(row in self._sessions for row in self._old)
         self._uncommitted += len(self._new)
         count = int(db.fact(self._connection, "count") or 0) + len(self._new) - len(self._old)
         db.set_fact(self._connection, "count", str(count))

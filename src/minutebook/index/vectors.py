@@ -119,13 +119,12 @@ class Vectors:
         if places is None and within is not None:
             scores[~within] = -np.inf
         best = _top(scores, k)
+        best = best[scores[best] > 0]
         found = best if places is None else places[best]
-        unit = peak / 127
-        return [
-            Like(int(self._rows[at]), int(self._passages[at]), float(scores[place]) * unit)
-            for at, place in zip(found, best, strict=True)
-            if scores[place] > 0 and self._rows[at]
-        ]
+        rows, passages = self._rows[found].tolist(), self._passages[found].tolist()
+        cosines = (scores[best] * (peak / 127)).tolist()
+        likes = map(Like, rows, passages, cosines)
+        return [like for like in likes if like.row]
 
     def _within(self, side: Side, allowed: Sequence[int] | None) -> NDArray[np.bool_] | None:
         """Which passages may be compared; None for all."""

@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from minutebook.archive.finding import Hit
+from minutebook.archive.hit import Hit
 from minutebook.derive.plain import one_line
 from minutebook.derive.tokens import BYTES_A_TOKEN, tokens, utf8_bytes
 from minutebook.errors import BadArgument

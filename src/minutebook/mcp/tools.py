@@ -10,8 +10,9 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.files import find_file
-from minutebook.archive.finding import Sort, bring_up_to_date, matching, search
+from minutebook.archive.finding import Sort, bring_up_to_date, search
 from minutebook.archive.names import parse_rounds
+from minutebook.archive.passing import matching
 from minutebook.archive.semantic import Meaning
 from minutebook.derive.periods import since as parse_since
 from minutebook.derive.plain import one_line

@@ -9,7 +9,8 @@ from functools import lru_cache
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.finding import ghosts_of, matching, search
+from minutebook.archive.finding import search
+from minutebook.archive.passing import ghosts_of, matching
 from minutebook.derive.times import instant
 from minutebook.index.query import Query
 from minutebook.model.engagement import Engagement, SessionRecord

@@ -141,16 +141,14 @@ def search(state: ServerState, request: Request) -> Response:
     _, limit = limits(request)
     where = request.query_params.get("in", "all")
     mode = request.query_params.get("mode", "hybrid")
-    if where not in ("all", "engagements", "turns"):
-        raise BadArgument(f"in is all, engagements or turns, not '{where}'.")
     if mode not in ("hybrid", "lexical", "semantic"):
         raise BadArgument(f"mode is hybrid, lexical or semantic, not '{mode}'.")
     if not state.is_indexed:
         return answer(503, problem="The search index is still being made. Try again soon.")
     found = state.search(
         request.query_params.get("q", ""),
-        where=where,  # type: ignore[arg-type]  # checked above
-        mode=mode,  # type: ignore[arg-type]  # likewise
+        where=where,
+        mode=mode,  # type: ignore[arg-type]  # checked above
         limit=limit,
     )
     return answer(

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
-from minutebook.archive.finding import Hit
+from minutebook.archive.hit import Hit
 from minutebook.archive.masking import MARK, unmarked, unmarked_value
 from minutebook.derive.plain import one_line_kept
 from minutebook.errors import MinutebookError
@@ -32,7 +32,8 @@ def found(hits: list[Hit], typed: str) -> list[Found]:
     shown = []
     for hit in hits:
         engagement = hit.engagement.id if hit.engagement and hit.kind == "engagement" else ""
-        href = session_url(hit.session_id, hit.round, e=engagement, q=typed)
+        block = str(hit.block - 1) if hit.block is not None else ""  # addresses count from 0
+        href = session_url(hit.session_id, hit.round, e=engagement, q=typed, block=block)
         copies = [session_url(id, hit.round, q=typed) for id in hit.copies]
         shown.append(Found(hit, href, highlighted(hit.snippet), copies))
     return shown

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from minutebook.archive.finding import matching, passes
+from minutebook.archive.passing import matching, passes
 from minutebook.derive.times import instant
 from minutebook.errors import BadArgument
 from minutebook.index.entry import seconds

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from minutebook.archive import Archive
-from minutebook.archive.finding import Answer, In, search
+from minutebook.archive.finding import Answer, search
 from minutebook.archive.masking import mark
 from minutebook.archive.names import existing_file
 from minutebook.archive.refreshing import refresh
@@ -82,7 +82,7 @@ class ServerState:
                 self.search("minutes", limit=1)
 
     def search(
-        self, typed: str, *, where: In = "all", mode: Mode = "hybrid", limit: int = 20
+        self, typed: str, *, where: str = "all", mode: Mode = "hybrid", limit: int = 20
     ) -> Answer:
         """Search as the command line does; the last word may still be in the middle of typing."""
         with self._searching:
@@ -93,7 +93,7 @@ class ServerState:
                 return self._search(f"{typed}*", where, "lexical", limit)
             return answer
 
-    def _search(self, typed: str, where: In, mode: Mode, limit: int) -> Answer:
+    def _search(self, typed: str, where: str, mode: Mode, limit: int) -> Answer:
         query = parse_query(typed, Filters())
         meaning = self._loaded()
         try:

@@ -45,7 +45,7 @@ export async function session() {
     const url = new URL(location.href);
     url.hash = hash;
     url.searchParams.delete("part");
-    if (hash !== location.hash) url.searchParams.delete("round");
+    if (hash !== location.hash) for (const name of ["round", "block"]) url.searchParams.delete(name);
     if (show !== null) {
       if (show === USUAL) url.searchParams.delete("show");
       else url.searchParams.set("show", show || "none");
@@ -60,10 +60,17 @@ export async function session() {
   async function toHash() {
     const round = location.hash.match(/^#round-(\d+)$/);
     if (!round) return;
-    const target = await scroller.go(+round[1]);
+    const search = new URLSearchParams(location.search);
+    const block = search.get("round") === round[1] ? search.get("block") : null; // of a search hit
+    const target = await scroller.go(+round[1], block === null ? null : +block);
+    if (target?.matches("details[data-src]")) {
+      target.open = true;
+      await unfold(target);
+      target.scrollIntoView({ block: "center" });
+    }
     $$(".round.here").forEach((element) => element.classList.remove("here"));
     target?.closest(".round")?.classList.add("here");
-    const words = new URLSearchParams(location.search).get("q");
+    const words = search.get("q");
     if (words && target) highlight(target.closest(".round"), words.match(/[\p{L}\p{N}]+/gu) ?? []);
   }
   addEventListener("hashchange", toHash);

@@ -1,0 +1,107 @@
+"""Hits: what was found, and how to open it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+from minutebook.archive.archive import Archive
+from minutebook.archive.masking import hidden
+from minutebook.derive.surfaces import Piece, surfaces, surfaces_of_agent
+from minutebook.errors import MinutebookError
+from minutebook.index.clauses import Side
+from minutebook.index.engine import Ranked
+from minutebook.index.query import Query
+from minutebook.index.snippet import Shown, Snippet, snippet, snippet_of_work
+from minutebook.model import ToolCall
+from minutebook.model.engagement import Engagement
+from minutebook.sources.registry import SOURCES
+
+
+class Hit(msgspec.Struct, frozen=True, kw_only=True):
+    """Something found: a session, the round to open, and the engagement it belongs to."""
+
+    kind: Literal["engagement", "turn"]
+    session_id: str
+    round: int
+    at: str | None
+    name: str | None
+    agent: str | None
+    project: str | None
+    branch: str | None = None
+    model: str | None = None
+    engagement: Engagement | None = None
+    snippet: Snippet = Snippet("")
+    side: str | None = None
+    """Where the snippet is from: ``asked`` or ``answered`` by somebody; a label, ``topic``,
+    ``outcome`` or ``title``, which nobody said; or what was done: ``command``, ``output``,
+    ``error``, ``edit``, ``file``, ``thinking``, ``subagent``, ``notice``."""
+    block: int | None = None
+    """The block of the round it is in, where that is known (`show 3a4d#12.7`)."""
+    score: float = 0.0
+    row: int = 0
+    resumable: bool = False
+    resume: str | None = None
+    """What to type to go on with the session, where its transcript is still there."""
+    document: str | None = None
+    """Its document, where it is archived."""
+    copies: tuple[str, ...] = ()
+    """Other sessions that have the same words: forks, and copies made on resume."""
+
+
+_LABELS = {
+    ("engagement", "asked"): "topic",
+    ("engagement", "answered"): "outcome",
+    ("title", "asked"): "title",
+}
+
+
+def told(archive: Archive, hit: Hit, item: Ranked, query: Query, side: Side) -> Hit:
+    """A hit with why it was found, and where to read it; without secrets."""
+    entry = item.entry
+    shown = _of_work(archive, hit, query) if item.done else None
+    if shown is None:
+        shown = snippet(entry, query, side, item.passage, archive.hide)
+    found = archive.ledger().sessions.get(hit.session_id)
+    document = archive.layout.document(found.agent_id, hit.session_id) if found else None
+    line = msgspec.structs.replace(
+        resumed(archive, hit),
+        snippet=Snippet(""),
+        side=_LABELS.get((entry.kind, shown.side), shown.side),
+        block=shown.block if entry.kind == "turn" else None,
+        document=str(document) if document else None,
+    )
+    return msgspec.structs.replace(hidden(line, archive.hide), snippet=shown.snippet)
+
+
+def _of_work(archive: Archive, hit: Hit, query: Query) -> Shown | None:
+    """Where in a round something was done; its texts are read again, without secrets."""
+    try:
+        return snippet_of_work(_work(archive, hit), query)
+    except (MinutebookError, OSError):
+        return None  # lost since it was indexed
+
+
+def _work(archive: Archive, hit: Hit) -> Iterator[Piece]:
+    session = archive.open(hit.session_id)
+    round = session.round(hit.round)
+    yield from surfaces(round)
+    for at, block in enumerate(round.blocks, 1):
+        if isinstance(block, ToolCall) and block.agent:
+            yield from surfaces_of_agent(session.subagent(block.agent), at)
+
+
+def resumed(archive: Archive, hit: Hit) -> Hit:
+    """A hit with the command that goes on with its session."""
+    transcript = archive.transcript(hit.session_id) if hit.resumable else None
+    if transcript is None:
+        return hit
+    command = SOURCES[transcript.source].resume_command(hit.session_id, None)
+    return msgspec.structs.replace(hit, resume=command)
+
+
+def iso(at: int) -> str | None:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at)) if at else None

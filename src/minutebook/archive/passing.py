@@ -1,0 +1,113 @@
+"""What passes filters, and where a search may look (SRCH-02 … SRCH-10, SRCH-17)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from minutebook.derive.surfaces import SURFACES, Surface
+from minutebook.errors import BadArgument
+from minutebook.index.engine import Scope
+from minutebook.index.entry import seconds
+from minutebook.index.query import Filters
+from minutebook.model.engagement import Engagement, SessionRecord
+
+_KINDS = {"turns": "turn", "engagements": "engagement"}
+_WORK: dict[str, tuple[Surface, ...]] = {
+    "tools": ("commands", "output", "errors"),
+    "files": ("paths",),
+    "thinking": ("thinking",),
+    "subagents": ("subagents",),
+}
+PLACES = ("all", *_KINDS, *_WORK)
+
+
+def parse_where(text: str) -> frozenset[str]:
+    """``turns,tools`` as the places to look in."""
+    found = frozenset(place.strip().lower() for place in text.split(",") if place.strip())
+    if not found or found - set(PLACES):
+        odd = ", ".join(sorted(found - set(PLACES))) or text
+        raise BadArgument(f"'{odd}' is no place to look in: --in takes {', '.join(PLACES)}.")
+    return found
+
+
+def scope_of(
+    records: dict[str, SessionRecord], filters: Filters, where: frozenset[str]
+) -> Scope | None:
+    """Where the engine may look; None where nothing can pass."""
+    everywhere = "all" in where
+    kinds = () if everywhere else tuple(_KINDS[place] for place in _KINDS if place in where)
+    surfaces = tuple(s for place, own in _WORK.items() if place in where for s in own)
+    about_turns = filters.tools is not None or filters.command or filters.error
+    if about_turns:
+        if where == {"engagements"}:
+            raise BadArgument("That filter is about turns: leave --in engagements out.")
+        kinds = ("turn",) if everywhere else tuple(kind for kind in kinds if kind == "turn")
+    sessions: set[str] | None = None
+    if filters.method or filters.phase or filters.agent:
+        # Dates and projects are the turns' own affair: an engagement may have begun before.
+        own = msgspec.structs.replace(filters, after=None, before=None, project=None)
+        sessions = {record.session_id for record, _ in matching(records, own)}
+        if not (filters.method or filters.phase):
+            sessions |= {id for id, record in records.items() if passes(record, own)}
+    if sessions is not None and not sessions:
+        return None
+    return Scope(
+        kinds,
+        tuple(sorted(sessions)) if sessions is not None else None,
+        said=everywhere or bool(kinds),
+        surfaces=SURFACES if everywhere else surfaces,
+    )
+
+
+def matching(
+    records: dict[str, SessionRecord], filters: Filters
+) -> Iterator[tuple[SessionRecord, Engagement]]:
+    """Engagements that pass all filters (SRCH-02 … SRCH-08)."""
+    for record in records.values():
+        if not passes(record, filters):
+            continue
+        for engagement in record.engagements:
+            at = seconds(engagement.started or record.started)
+            if filters.method and engagement.method != filters.method:
+                continue
+            if filters.phase and engagement.phase != filters.phase:
+                continue
+            if filters.after is not None and at < filters.after:
+                continue
+            if filters.before is not None and at >= filters.before:
+                continue
+            if filters.project and not within(filters.project, engagement.project or record.cwd):
+                continue
+            yield record, engagement
+
+
+def passes(record: SessionRecord, filters: Filters) -> bool:
+    """What can be said of a session as a whole."""
+    if filters.agent and not within(
+        filters.agent, record.agent_name, record.agent_role, record.slug
+    ):
+        return False
+    if filters.branch and not within(filters.branch, record.git_branch):
+        return False
+    if filters.model and not within(filters.model, record.model):
+        return False
+    return not filters.session or record.session_id.startswith(filters.session)
+
+
+def within(part: str, *texts: str | None) -> bool:
+    """Whether one of some texts has a part, in letters of either size."""
+    return any(part.lower() in text.lower() for text in texts if text)
+
+
+def ghosts_of(records: dict[str, SessionRecord], filters: Filters) -> list[SessionRecord]:
+    """Sessions without engagements, of those that pass what filters can say of a session."""
+    return [r for r in records.values() if r.ghost and passes(r, filters) and _in_time(r, filters)]
+
+
+def _in_time(record: SessionRecord, filters: Filters) -> bool:
+    at = seconds(record.started)
+    return (filters.after is None or at >= filters.after) and (
+        filters.before is None or at < filters.before
+    )
