@@ -1,6 +1,6 @@
 """Generated transcripts for benchmarks: real sentences, dealt out again, the same every time.
 
-    python benchmarks/generated.py FOLDER PAIRS
+    python benchmarks/generated.py FOLDER PAIRS [CALLS A PAIR]
 
 Each session has forty turns; every turn has a word of its own (`ticket123456`), so that
 there is a rare term to look for.
@@ -41,9 +41,13 @@ def _pieces(text: str) -> list[str]:
     return [piece for piece in found if 15 < len(piece) < 400]
 
 
-def generate(folder: Path, pairs: int) -> None:
-    """Write transcripts with so many turn pairs under ``folder/projects``."""
+def generate(folder: Path, pairs: int, calls: int = 0) -> None:
+    """Write transcripts with so many turn pairs under ``folder/projects``.
+
+    Each turn has so many tool calls, whose outputs are 0.2 to 4 KB of real sentences.
+    """
     asked, answered = sentences()
+    pool = "\n".join(answered)
     dice = random.Random(20261116)
     for session in range(-(-pairs // _TURNS)):
         number = session % _PROJECTS
@@ -78,6 +82,8 @@ def generate(folder: Path, pairs: int) -> None:
                     "message": {"role": "user", "content": prompt},
                 }
             )
+            for call in range(calls):
+                lines += _call(common, f"{session}-{turn}-{call}", ids[0], stamp, pool, dice)
             lines.append(
                 {
                     **common,
@@ -100,5 +106,31 @@ def generate(folder: Path, pairs: int) -> None:
         (project / f"{name}.jsonl").write_text(text, encoding="utf-8")
 
 
+def _call(
+    common: dict[str, object],
+    name: str,
+    parent: str,
+    stamp: str,
+    pool: str,
+    dice: random.Random,
+) -> list[dict[str, object]]:
+    """A call of a shell, and what it printed."""
+    start = dice.randrange(len(pool) - 4_000)
+    output = pool[start : start + dice.randint(200, 4_000)]
+    use = {"type": "tool_use", "id": name, "name": "Bash", "input": {"command": f"run {name}"}}
+    message = {"id": f"msg_{name}", "role": "assistant", "model": "claude-sonnet-5-5"}
+    result = {"type": "tool_result", "tool_use_id": name, "content": output}
+    said = {**common, "parentUuid": parent, "timestamp": f"{stamp}:10.000Z"}
+    return [
+        {**said, "type": "assistant", "uuid": f"u{name}", "message": {**message, "content": [use]}},
+        {
+            **said,
+            "type": "user",
+            "uuid": f"r{name}",
+            "message": {"role": "user", "content": [result]},
+        },
+    ]
+
+
 if __name__ == "__main__":
-    generate(Path(sys.argv[1]), int(sys.argv[2]))
+    generate(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 0)

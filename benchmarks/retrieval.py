@@ -6,7 +6,8 @@ Every query of ``labels/queries.jsonl`` and ``training/queries.jsonl`` is asked 
 Claude sessions together, ingested offline; a hit is the right session among the first k.
 ``--onnx`` names a folder with a sentence transformer (model.onnx, tokenizer.json) to measure
 beside the embedder in the box. The queries kept back (``labels/more-queries.jsonl``,
-``training/short-queries.jsonl``) are for the end: name them with ``--queries``.
+``training/short-queries.jsonl``) are for the end: name them with ``--queries``. After the queries
+come lines that tools printed and files that were edited, made from the transcripts themselves.
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ from pathlib import Path
 from typing import Any
 
 import minutebook
+from benchmarks.made_queries import edited, lines
 from minutebook.archive import Archive
+from minutebook.archive.files import find_file
 from minutebook.archive.finding import search
 from minutebook.index.embedders import Embedder, OnnxEmbedder, StaticEmbedder
 from minutebook.index.engine import Engine, Mode
-from minutebook.index.query import parse_query
+from minutebook.index.query import Filters, parse_query
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -44,12 +47,40 @@ def rank(archive: Archive, question: dict[str, Any], mode: Mode, embedder: Embed
     return next((at for at, ids in enumerate(found, 1) if wanted in ids), 10_000)
 
 
+def made(archive: Archive, places: list[Path], embedder: Embedder, count: int) -> None:
+    """Lines that tools printed, and files that were edited, in one session only."""
+    known = lines(places, count)
+    right = {}
+    for line in known:
+        answer = search(
+            archive,
+            parse_query(line.text),
+            limit=5,
+            fresh=False,
+            embedder=lambda: embedder,
+        )
+        right[line] = any(line.session_id in (hit.session_id, *hit.copies) for hit in answer.hits)
+    within = [line for line in known if line.within]
+    print(
+        f"{len(known)} lines of tool output: hit@5 {sum(right.values()) / len(known):.3f}, "
+        f"within the bound {sum(right[line] for line in within) / len(within):.3f} "
+        f"({1 - len(within) / len(known):.1%} are beyond it)"
+    )
+    files = edited(places, count)
+    found = 0
+    for path, session_id in files:
+        hits = find_file(archive, path, Filters(), limit=5).hits
+        found += any(hit.session_id == session_id for hit in hits)
+    print(f"{len(files)} files edited in one session: hit@5 {found / len(files):.3f}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     corpus = Path(os.environ.get("MINUTEBOOK_CORPUS") or SHARED / "corpus")
     parser.add_argument("--root", type=Path, action="append")
     parser.add_argument("--queries", type=Path, action="append")
     parser.add_argument("--onnx", type=Path)
+    parser.add_argument("--made", type=int, default=300, help="lines and files to look for")
     options = parser.parse_args()
     files = options.queries or [
         SHARED / "labels" / "queries.jsonl",
@@ -88,6 +119,8 @@ def main() -> None:
                 hits = [sum(r <= k for r in ranks) / len(ranks) for k in (1, 5, 10)]
                 line += f"{hits[0]:14.2f}{hits[1]:7.2f}{hits[2]:7.2f}"
             print(line)
+        if not options.queries:
+            made(archive, places, embedders["static"], options.made)
     finally:
         shutil.rmtree(scratch)
 

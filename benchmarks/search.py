@@ -1,11 +1,13 @@
 """What indexing and searching cost at scale, beside cc-search.
 
-    python benchmarks/search.py [--pairs 500000] [--semantic 1000000] [--peer cc-search]
+    python benchmarks/search.py [--pairs 500000] [--calls 3] [--semantic 1000000] [--peer cc-search]
 
-Corpora are generated (benchmarks/generated.py): real sentences, the same every time. Index
-times are of fresh processes; queries are timed warm, in one process, each over many queries.
-The vectors of the semantic part are those of 50,000 real pairs, repeated: what an exact scan
-costs does not depend on what is in it.
+Corpora are generated (benchmarks/generated.py): real sentences, the same every time; each turn
+of the lexical part has three tool calls of 0.2 to 4 KB. Index times are of fresh processes, with
+what tools did and without (`config search_tools 0`); queries are timed warm, in one process, each
+over many queries. The vectors of the semantic part are those of 50,000 real pairs, repeated: what
+an exact scan costs does not depend on what is in it. The size of the index is that of the shared
+corpus beside its bytes.
 """
 
 from __future__ import annotations
@@ -25,11 +27,15 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.generated import generate
+from benchmarks.generated import CORPUS, generate
+from minutebook.archive.settings import set_setting
+from minutebook.index import database as db
 from minutebook.index.embedders import StaticEmbedder
 from minutebook.index.engine import Engine
 from minutebook.index.query import Filters, Query, parse_query
 from minutebook.record.layout import Layout
+
+_PASSAGES = 3  # of a pair, on the average
 
 COMMON = (
     "test commit branch file change code session error function add update fix run check push "
@@ -47,8 +53,10 @@ print(own, child, file=sys.stderr)
 """
 
 
-def index(root: Path, archive: Path) -> tuple[float, float]:
+def index(root: Path, archive: Path, *, tools: bool = True) -> tuple[float, float]:
     """Seconds and megabytes (sum of what each process peaked at) of a first search."""
+    if not tools:
+        set_setting(Layout(archive), "search_tools", "0")
     start = time.perf_counter()
     arguments = ["search", "--mode", "lexical", "ticket1", "--limit", "1"]
     arguments += ["--root", str(root), "--archive", str(archive)]
@@ -111,12 +119,18 @@ def semantic_part(pairs: int, root: Path, scratch: Path) -> None:
     embedder = StaticEmbedder()
     engine.embed_missing(embedder, 50_000)
     vectors = engine.vectors(embedder)
-    sample = np.arange(1, 50_001)
-    asked, answered = vectors.side("asked")[sample], vectors.side("answered")[sample]
-    for start in range(50_001, pairs + 1, 50_000):
-        rows = list(range(start, min(pairs + 1, start + 50_000)))
-        vectors.put(rows, asked[: len(rows)], answered[: len(rows)])
-    vectors.flush()
+    wanted = pairs * _PASSAGES
+    sample = np.random.default_rng(7).standard_normal((50_000, embedder.dimensions))
+    sample /= np.linalg.norm(sample, axis=1, keepdims=True)
+    with db.open_search(layout.search_database, readonly=True) as connection:
+        known = db.rows(connection)
+    while vectors.count < wanted:
+        rows = [known[(vectors.count + n) // _PASSAGES % len(known)] for n in range(50_000)]
+        numbers = [-1 - n % _PASSAGES for n in range(50_000)]
+        vectors.put(rows, numbers, sample.astype(np.float32))
+    print(
+        f"  {vectors.count:,} passages, {vectors.count * (embedder.dimensions + 10) / 1e6:.0f} MB"
+    )
     latency(
         "semantic",
         lambda q: engine.search(q, mode="semantic", embedder=lambda: embedder),
@@ -129,6 +143,30 @@ def semantic_part(pairs: int, root: Path, scratch: Path) -> None:
         within,
     )
     latency("hybrid", lambda q: engine.search(q, embedder=lambda: embedder), queries(40, 3))
+
+
+def index_size() -> None:
+    """Bytes of the index of the shared corpus, beside those of its transcripts."""
+    scratch = Path(tempfile.mkdtemp(prefix="minutebook-bench-"))
+    try:
+        index(CORPUS / "claude", scratch)
+        layout = Layout(scratch)
+        engine = Engine(layout.search_database, layout.search)
+        embedder = StaticEmbedder()
+        engine.embed_missing(embedder)
+        raw = size_of(CORPUS / "claude")
+        vectors = sum(size_of(folder) for folder in layout.search.glob("*/vectors"))
+        whole = size_of(layout.search) + layout.search_database.stat().st_size
+        print(
+            f"index of the shared corpus: {(whole - vectors) / raw:.2f}x its {raw / 1e6:.0f} MB, "
+            f"vectors {vectors / raw:.2f}x"
+        )
+    finally:
+        shutil.rmtree(scratch)
+
+
+def size_of(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def process_time(root: Path, archive: Path) -> float:
@@ -169,18 +207,27 @@ def growth(root: Path, archive: Path) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--pairs", type=int, default=500_000)
+    parser.add_argument("--calls", type=int, default=3)
     parser.add_argument("--semantic", type=int, default=1_000_000)
     parser.add_argument("--peer", help="path of cc-search (pip install claude-session-search)")
     options = parser.parse_args()
     scratch = Path(tempfile.mkdtemp(prefix="minutebook-bench-"))
     try:
         small, large, huge = scratch / "small", scratch / "large", scratch / "huge"
-        generate(large, options.pairs)
+        index_size()
+        generate(large, options.pairs, options.calls)
+        print(f"index {options.pairs:,} pairs with {options.calls} calls each")
+        bare, memory = index(large, scratch / "bare-archive", tools=False)
+        print(f"  what was said: {bare:.1f} s, peak {memory:.0f} MB")
+        shutil.rmtree(scratch / "bare-archive")
         ours, memory = index(large, scratch / "large-archive")
-        print(f"index {options.pairs:,} pairs: {ours:.1f} s, peak {memory:.0f} MB")
+        print(f"  and what tools did: {ours:.1f} s, peak {memory:.0f} MB")
         if options.peer:
             theirs = peer_index(options.peer, large, scratch / "home")
-            print(f"  cc-search {theirs:.1f} s: ours is {ours / theirs:.2f}x")
+            print(
+                f"  cc-search {theirs:.1f} s: ours is {bare / theirs:.2f}x without tools, "
+                f"{ours / theirs:.2f}x with"
+            )
         print(f"lexical, {options.pairs:,} pairs, warm")
         lexical_part(Layout(scratch / "large-archive"))
         shutil.rmtree(large)

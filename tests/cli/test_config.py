@@ -32,7 +32,7 @@ def test_settings_are_shown_and_set(run: Run) -> None:
     assert re.search(r"ghost_prompts +5  .*\(default: 3\)", run("config").out)
     assert json.loads(run("config", "--json").out) == {
         "version": 1,
-        "settings": {"ghost_prompts": 5, "ghost_calls": 10, "ghost_chars": 1500},
+        "settings": {"ghost_prompts": 5, "ghost_calls": 10, "ghost_chars": 1500, "search_tools": 1},
     }
     assert json.loads(run("config", "ghost_calls", "--json").out)["settings"] == {"ghost_calls": 10}
 

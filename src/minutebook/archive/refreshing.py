@@ -121,6 +121,7 @@ def _refresh(archive: Archive) -> Refreshed:
         _forget_others(layout, folder)
         run = stack.enter_context(Update(connection, Lexical(folder / "lexical", make=True)))
         run.mend()
+        _check_settings(archive, connection)
         records = archive.minutes.records()
         sources = {source.session_id: source for source in _sources(archive, records)}
         known = run.states()
@@ -133,6 +134,15 @@ def _refresh(archive: Archive) -> Refreshed:
         _put_engagements(archive, records, connection, run)
         run.finish()
         return Refreshed(run.sessions, run.added, run.removed)
+
+
+def _check_settings(archive: Archive, connection: db.Connection) -> None:
+    """What is indexed depends on a setting; where that was changed, the index is made anew."""
+    wanted = str(archive.settings.search_tools)
+    known = db.fact(connection, "tools")
+    if known not in (None, wanted):
+        raise db.Outdated("search_tools was changed")
+    db.set_fact(connection, "tools", wanted)
 
 
 def _put_engagements(
@@ -237,6 +247,8 @@ def _rounds_of(
     archive: Archive, session_id: str, work: RoundWork
 ) -> tuple[SessionInfo | None, Iterable[Round]]:
     """A session and its rounds, one at a time; what was done in each is noted as it passes."""
+    if not archive.settings.search_tools:
+        return words_of(archive, session_id)
     entry = archive.ledger().sessions.get(session_id)
     if entry is not None:
         return entry.info, work.noting(archive.open(session_id).stored_rounds())

@@ -15,12 +15,14 @@ VERSION = 1
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """Below all three, a session never reached substantive work: a ghost."""
+    """Below the first three, a session never reached substantive work: a ghost."""
 
     version: int = VERSION
     ghost_prompts: int = 3
     ghost_calls: int = 10
     ghost_chars: int = 1_500
+    search_tools: int = 1
+    """Whether what tools did can be found (1), or only what was said (0)."""
 
     def is_ghost(self, info: SessionInfo) -> bool:
         return (
@@ -52,6 +54,8 @@ def set_setting(layout: Layout, name: str, value: str) -> Settings:
         raise BadArgument(f"'{name}' is not a setting; choose one of {', '.join(NAMES)}.")
     if not (value.isascii() and value.isdigit() and len(value) < 10):
         raise BadArgument(f"{name} is a whole number, like {getattr(Settings(), name)}.")
+    if name == "search_tools" and int(value) > 1:
+        raise BadArgument("search_tools is 1 (index what tools did) or 0 (only what was said).")
     before, problem = read_settings(layout)
     if problem is not None:
         raise Conflict(f"{layout.settings} cannot be used: {problem}. Move it away first.")

@@ -12,9 +12,10 @@ from minutebook.cli.options import archive_option, json_option, opened
 from minutebook.errors import BadArgument
 
 MEANINGS = {
-    "ghost_prompts": "prompts",
-    "ghost_calls": "tool calls",
-    "ghost_chars": "characters the model wrote",
+    "ghost_prompts": "a ghost has fewer prompts",
+    "ghost_calls": "a ghost has fewer tool calls",
+    "ghost_chars": "a ghost has fewer characters the model wrote",
+    "search_tools": "1: what tools did is indexed; 0: only what was said",
 }
 
 
@@ -27,8 +28,9 @@ def command(name: str | None, value: str | None, archive: str | None, as_json: b
     """Show the settings of an archive, or one of them, or set one.
 
     A session is a ghost while it has fewer than ghost_prompts prompts, fewer than ghost_calls
-    tool calls and fewer than ghost_chars characters the model wrote. Every verb, the viewer
-    and the hook go by these settings.
+    tool calls and fewer than ghost_chars characters the model wrote. With search_tools 0 the
+    index is smaller, and commands, output, files and thinking are not found. Every verb, the
+    viewer and the hook go by these settings.
     """
     layout = opened(archive).layout
     if name is not None and value is not None:
@@ -46,11 +48,16 @@ def command(name: str | None, value: str | None, archive: str | None, as_json: b
     elif value is None:
         terminal.say(str(values[name]))
     else:
-        terminal.say(f"{name} is {values[name]:,} now. `minutebook ingest` labels what is due.")
+        due = (
+            "The next search indexes anew"
+            if name == "search_tools"
+            else "`minutebook ingest` labels what is due"
+        )
+        terminal.say(f"{name} is {values[name]:,} now. {due}.")
 
 
 def _print(name: str, value: int) -> None:
     default = msgspec.structs.asdict(Settings())[name]
     changed = "" if value == default else f" (default: {default:,})"
-    meaning = terminal.quiet(f"a ghost has fewer {MEANINGS[name]}{changed}")
+    meaning = terminal.quiet(f"{MEANINGS[name]}{changed}")
     terminal.say(f"{terminal.pad(name, 14)} {value:>6,}  {meaning}")
