@@ -60,5 +60,6 @@ def put(folder: Path, entries: Sequence[Entry]) -> Update:
         run.mend()
         for session in {entry.session_id for entry in entries}:
             run.put(session, ("turn",), [prepare(e) for e in entries if e.session_id == session])
+            run.note(session, ("", 0, 0.0))
         run.finish()
     return run

@@ -35,11 +35,18 @@ class Candidates:
         """Rows where all that was typed stands in one piece in what tools did."""
         self.done: dict[int, float] = {}
         """Rows where words stand in what tools did."""
+        self.done_whole: set[int] = set()
+        """Those of them that have every word there."""
 
     @property
     def rows(self) -> list[int]:
         alike = (like.row for like in self.likes)
         return list({*self.said, *self.typed, *self.done, *alike})
+
+    @property
+    def by_work(self) -> set[int]:
+        """Rows that speak by what was done in them, rather than by what was said."""
+        return (self.typed.keys() - self.whole.keys()) | (self.done.keys() - self.said.keys())
 
     @property
     def passages(self) -> dict[int, int]:
@@ -109,7 +116,7 @@ class Candidates:
             (2 * ranking.PASSAGES * self.weight, ranking.standardised(self._cosines)),
             (1.0, ranking.standardised(self.done)),
             (1.0, ranking.standardised(self.typed)),
-            (ranking.WHOLE, dict.fromkeys(self.whole, 1.0)),
+            (ranking.WHOLE, dict.fromkeys({*self.whole, *self.done_whole}, 1.0)),
             (self.exact, ranking.standardised(self.whole)),
         )
         return {row: score for row, score in total.items() if row in owners}
@@ -124,7 +131,8 @@ class Candidates:
         ]
         last = min((cosine for _, cosine in near), default=0.0)
         meaning = ranking.PASSAGES * self.weight
-        whole = {owners[row].session_id: 1.0 for row in self.whole if row in owners}
+        every = {*self.whole, *self.done_whole} & owners.keys()
+        whole = {owners[row].session_id: 1.0 for row in every}
         return ranking.added(
             (1.0, of_sessions(self._adjusted(self.said, owners))),
             (ranking.SESSION, ranking.standardised(self.sessions)),

@@ -97,7 +97,7 @@ class Engine:
             order = found.by_session(owners, each) if by_session else found.by_row(owners)
             entries = db.fetch(connection, [row for row, _ in order[: 4 * depth]])
         passages = found.passages
-        done = {*found.typed, *found.done} - found.said.keys()
+        done = found.by_work
         return [
             Ranked(
                 row, score, entries[row].entry, row in found.whole, row in done, passages.get(row)
@@ -302,7 +302,7 @@ class _Look:
         if self._scope.said and (found.said or found.typed):
             return
         every = self._lexical.done(query, depth, surfaces, self._turns_within, every=True)
-        found.whole |= dict(every)
+        found.done_whole = {row for row, _ in every}
         found.done = dict(every)
         some = self._lexical.done(query, depth, surfaces, self._turns_within, every=False)
         for row, score in some:

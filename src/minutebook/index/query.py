@@ -20,7 +20,7 @@ _MOST_WORDS = 32
 _PIECE = re.compile(
     r'(?P<minus>[-\u2212])?(?:(?P<field>[a-z]{2,8}):)?(?:"(?P<phrase>[^"]*)"|(?P<word>\S+))'
 )
-_EXCLUDED = re.compile(r"(?:[^\W_]+:)?\"?[^\W_]\w*(?:[-.]\w+)*\"?")
+_EXCLUDED = re.compile(r"\"?[^\W_](?=.{2})\w*(?:[-.]\w+)*\"?")  # longer than options are
 _FIELDS = frozenset(
     {"project", "agent", "method", "phase", "branch", "model", "session", "before", "after", "date"}
 )
@@ -101,8 +101,9 @@ def parse_query(typed: str, filters: Filters = Filters()) -> Query:  # noqa: B00
 
 
 def _is_word(phrase: str | None, word: str | None) -> bool:
-    """Whether `-this` leaves something out; `-rw-r--r--` and `--all` are words of a line."""
-    return phrase is not None or bool(_EXCLUDED.fullmatch(word or ""))
+    """Whether `-this` leaves something out; `-rf`, `-rw-r--r--` and `--all` are words of a line."""
+    text = word or ""
+    return phrase is not None or not text.isascii() or bool(_EXCLUDED.fullmatch(text))
 
 
 def _narrowed(filters: Filters, more: dict[str, Any]) -> Filters:

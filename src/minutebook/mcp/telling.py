@@ -118,11 +118,11 @@ def hit_line(hit: Hit, short: Short) -> str:
     topic = one_line(hit.engagement.topic) if hit.engagement else one_line(hit.name or "")
     facts = [
         (hit.at or "")[:10],
-        f"{short(hit.session_id)}#{hit.round}",
+        f"{short(hit.session_id)}#{hit.round}" + (f".{hit.block}" if hit.block else ""),
         topic,
         f"({one_line(project_of(hit.project))})" if hit.project else "",
         f"(also in {', '.join(short(id) for id in hit.copies)})" if hit.copies else "",
-        f"| {one_line(hit.snippet.text)}" if hit.snippet.text else "",
+        f"| {hit.side}: {one_line(hit.snippet.text)}" if hit.snippet.text else "",
     ]
     return "- " + " ".join(fact for fact in facts if fact)
 

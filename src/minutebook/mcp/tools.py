@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.files import find_file
-from minutebook.archive.finding import Sort, bring_up_to_date, search
+from minutebook.archive.finding import bring_up_to_date, search
 from minutebook.archive.names import parse_rounds
 from minutebook.archive.passing import matching
 from minutebook.archive.semantic import Meaning
@@ -18,8 +18,8 @@ from minutebook.derive.periods import since as parse_since
 from minutebook.derive.plain import one_line
 from minutebook.derive.tokens import tokens
 from minutebook.errors import BadArgument
-from minutebook.index.engine import Mode
 from minutebook.index.query import Filters, Query, known_method, parse_query, span
+from minutebook.mcp import parameters as given
 from minutebook.mcp.telling import (
     HARD_LIMIT,
     MOST_TOKENS,
@@ -53,30 +53,37 @@ class Tools:
 
     def search(
         self,
-        query: str,
-        where: Literal["all", "engagements", "turns"] = "all",
-        project: str | None = None,
-        agent: str | None = None,
-        method: str | None = None,
-        since: str | None = None,
-        until: str | None = None,
-        branch: str | None = None,
-        model: str | None = None,
-        sort: Sort = "relevance",
-        mode: Mode = "hybrid",
-        file: str | None = None,
-        limit: int = 5,
-        cursor: str | None = None,
+        query: given.Query = "",
+        where: given.Where = "all",
+        project: given.Project = None,
+        agent: given.Agent = None,
+        method: given.Method = None,
+        phase: given.Phase = None,
+        since: given.Since = None,
+        until: given.Until = None,
+        branch: given.Branch = None,
+        model: given.Model = None,
+        has_tools: given.HasTools = None,
+        command: given.Command = None,
+        error: given.Error = None,
+        side: given.Side = "both",
+        sort: given.Sort = "relevance",
+        mode: given.Mode = "hybrid",
+        file: given.File = None,
+        limit: given.Limit = 5,
+        cursor: given.Cursor = None,
     ) -> str:
-        """Find earlier work: what was asked, answered, decided. Words or meaning; "a phrase",
-        -without, begin*. Answers name rounds like 3a4d64e0#12; read them with `show`.
-        `where`: engagements (topics, decisions, outcomes), turns, or all. `project`, `agent`,
-        `branch`, `model`: part of the name. `method`: exactly. `since`, `until`: a date, yesterday,
-        last week, March, 7d. `sort`: relevance or date. `mode`: lexical (words), semantic
-        (meaning) or hybrid. `file`: instead of a query, who read or changed a file: the end of
-        its path, or a glob."""
-        filters = _filters(project, agent, method, since, until)
-        filters = msgspec.structs.replace(filters, branch=branch or None, model=model or None)
+        """Find earlier work: what was asked, answered, decided, run, printed, read and changed.
+        Answers name rounds and blocks like 3a4d64e0#12.7; read them with `show`."""
+        filters = msgspec.structs.replace(
+            _filters(project, agent, method, since, until),
+            phase=phase or None,
+            branch=branch or None,
+            model=model or None,
+            tools=has_tools,
+            command=command or None,
+            error=error or None,
+        )
         start, limit = position(cursor), max(1, min(limit, _MOST_HITS))
         if file:
             return self._touched(file, filters, start, limit)
@@ -85,6 +92,7 @@ class Tools:
                 self._archive,
                 parse_query(query, filters),
                 where=where,
+                side=side,
                 mode=mode,
                 sort=sort,
                 limit=start + limit + 1,
@@ -118,15 +126,14 @@ class Tools:
 
     def engagements(
         self,
-        project: str | None = None,
-        agent: str | None = None,
-        method: str | None = None,
-        since: str | None = None,
-        limit: int = 10,
-        cursor: str | None = None,
+        project: given.Project = None,
+        agent: given.Agent = None,
+        method: given.Method = None,
+        since: given.Since = None,
+        limit: given.Limit = 10,
+        cursor: given.Cursor = None,
     ) -> str:
-        """List pieces of work, newest first: topic, method, phase, outcome, rounds. `since` is a
-        date like 2026-03-01 or days like 7d."""
+        """List pieces of work, newest first: topic, method, phase, outcome, rounds."""
         filters = _filters(project, agent, method, since)
         pairs = newest_first(matching(self._archive.records(), filters))
         short, most = self._archive.short, max(1, min(limit, 100))
@@ -137,20 +144,21 @@ class Tools:
 
     def decisions(
         self,
-        words: str = "",
-        project: str | None = None,
-        agent: str | None = None,
-        since: str | None = None,
-        limit: int = 20,
-        cursor: str | None = None,
+        words: given.Words = "",
+        project: given.Project = None,
+        agent: given.Agent = None,
+        since: given.Since = None,
+        limit: given.Limit = 20,
+        cursor: given.Cursor = None,
     ) -> str:
-        """What was decided, newest first, where all `words` stand in or around the decision."""
+        """What was decided, newest first; with `words` by what it is about."""
         pairs = matching(self._archive.records(), _filters(project, agent, None, since))
-        found = decisions(pairs, words)
+        with self._lock:
+            found = decisions(pairs, words, self._meaning.embedder)
         short, most = self._archive.short, max(1, min(limit, 100))
         page, more = paged(found, lambda decision: decision_line(decision, short), cursor, most)
         if not page:
-            return self._told("No (more) decisions have these words.")
+            return self._told("No (more) decisions are about that.")
         return self._told(answer(f"{len(page)} of {len(found)} decisions:", page, more))
 
     def show(
@@ -211,7 +219,10 @@ class Tools:
         return self._told(f"{head}\n{quoted(built.text)}", built.damaged)
 
     def stats(
-        self, project: str | None = None, agent: str | None = None, since: str | None = None
+        self,
+        project: given.Project = None,
+        agent: given.Agent = None,
+        since: given.Since = None,
     ) -> str:
         """How much there is: sessions, engagements, decisions; by method, project, agent, phase."""
         found = stats(self._archive, Query(filters=_filters(project, agent, None, since)))

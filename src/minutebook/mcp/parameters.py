@@ -1,0 +1,67 @@
+"""What tools take, each with the sentence an agent reads about it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from minutebook.archive.finding import Sort as _Sort
+from minutebook.index.engine import Mode as _Mode
+
+Query = Annotated[
+    str,
+    Field(
+        description='Words, or a question; "a phrase", -without, begin*. Empty lists what passes.'
+    ),
+]
+Where = Annotated[
+    str,
+    Field(
+        description="Where to look, with commas: all (what people said, then what tools did), "
+        "turns, engagements, tools (commands and their output), files, thinking, subagents."
+    ),
+]
+Project = Annotated[str | None, Field(description="Part of the project's path.")]
+Agent = Annotated[str | None, Field(description="Part of the agent's name, role or slug.")]
+Method = Annotated[str | None, Field(description="Exactly one of the eleven methods.")]
+Phase = Annotated[str | None, Field(description="Exactly this phase, like completed.")]
+Since = Annotated[
+    str | None, Field(description="From then on: 2026-03-01, yesterday, last week, March, 7d.")
+]
+Until = Annotated[str | None, Field(description="Up to and with that day, week or month.")]
+Branch = Annotated[str | None, Field(description="Part of the git branch.")]
+Model = Annotated[str | None, Field(description="Part of the model's name.")]
+HasTools = Annotated[
+    bool | None, Field(description="Only rounds with (true) or without (false) tool calls.")
+]
+Command = Annotated[
+    str | None, Field(description="Only rounds in which tools ran this, word by word: git push.")
+]
+Error = Annotated[
+    str | None, Field(description="Only rounds in which a call failed with this text in it.")
+]
+Side = Annotated[
+    Literal["asked", "answered", "both"],
+    Field(description="Only what the person asked, only what was answered, or both."),
+]
+Sort = Annotated[_Sort, Field(description="relevance: the best first; date: the newest first.")]
+Mode = Annotated[
+    _Mode, Field(description="lexical: by words; semantic: by meaning; hybrid: by both.")
+]
+File = Annotated[
+    str | None,
+    Field(
+        description="Instead of a query: who read or changed a file, newest first. The end of its "
+        "path, or a glob."
+    ),
+]
+Limit = Annotated[int, Field(description="How many to answer with at most.")]
+Cursor = Annotated[str | None, Field(description="The cursor of the last answer, to go on.")]
+Words = Annotated[
+    str,
+    Field(
+        description="What the decision is about: those with all the words come first, then those "
+        "that mean something like it. Empty for all."
+    ),
+]
