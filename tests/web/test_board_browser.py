@@ -676,6 +676,32 @@ def test_the_search_page_follows_its_field(viewer: Served, page: Page) -> None:
     expect(page.locator("#results .row").first).to_contain_text("ontology", ignore_case=True)
 
 
+def test_a_hit_opens_exactly_there(viewer: Served, page: Page) -> None:
+    """SRCH-19: what a tool printed opens at its call, unfolded and in view."""
+    ready(page, f"{viewer.url}/search?q=14+passed+in+2.31s")
+    row = page.locator("#results .row").first
+    expect(row.locator(".snippet").first).to_contain_text("output")
+    row.locator(".open").click()
+    call = page.locator("details.call[open]")
+    expect(call).to_contain_text("14 passed in 2.31s")
+    expect(call).to_be_in_viewport()
+
+
+def test_results_come_in_pages(viewer: Served, page: Page) -> None:
+    """SRCH-11, SRCH-16: how many there are, in either order, and where the others are."""
+    ready(page, f"{viewer.url}/search?q=the")
+    note = page.locator("#results .note").first
+    expect(note).to_contain_text("best first")
+    count = page.locator("#results .row").count()
+    expect(note).to_contain_text(f"1 to {count} of ")
+    note.locator("a").click()
+    page.wait_for_url("**sort=date*")
+    days = page.locator("#results .row time").evaluate_all("all => all.map(t => t.dateTime)")
+    assert days == sorted(days, reverse=True)
+    ready(page, f"{viewer.url}/search?q=the&page=99")
+    expect(page.locator("#results")).to_contain_text("Nothing")
+
+
 # -- without scripts
 
 

@@ -102,7 +102,7 @@ def parse_query(typed: str, filters: Filters = Filters()) -> Query:  # noqa: B00
 
 def _is_word(phrase: str | None, word: str | None) -> bool:
     """Whether `-this` leaves something out; `-rf`, `-rw-r--r--` and `--all` are words of a line."""
-    text = word or ""
+    text = (word or "").rstrip("*")
     return phrase is not None or not text.isascii() or bool(_EXCLUDED.fullmatch(text))
 
 

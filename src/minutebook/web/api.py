@@ -138,8 +138,11 @@ def secret(state: ServerState, request: Request, session_id: str) -> Response:
 
 
 def search(state: ServerState, request: Request) -> Response:
-    _, limit = limits(request)
+    offset, limit = limits(request)
     where = request.query_params.get("in", "all")
+    sort = request.query_params.get("sort", "relevance")
+    if sort not in ("relevance", "date"):
+        raise BadArgument(f"sort is relevance or date, not '{sort}'.")
     mode = request.query_params.get("mode", "hybrid")
     if mode not in ("hybrid", "lexical", "semantic"):
         raise BadArgument(f"mode is hybrid, lexical or semantic, not '{mode}'.")
@@ -149,7 +152,9 @@ def search(state: ServerState, request: Request) -> Response:
         request.query_params.get("q", ""),
         where=where,
         mode=mode,  # type: ignore[arg-type]  # checked above
+        sort=sort,  # type: ignore[arg-type]  # likewise
         limit=limit,
+        offset=offset,
     )
     return answer(
         mode=found.mode,

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
+from urllib.parse import urlencode
 
 import msgspec
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
+from minutebook.archive.finding import Answer, Sort
 from minutebook.archive.hit import Hit
 from minutebook.archive.masking import MARK, unmarked, unmarked_value
 from minutebook.derive.plain import one_line_kept
 from minutebook.errors import MinutebookError
 from minutebook.index.snippet import Snippet
 from minutebook.web.pages import render, session_url, wants_fragment
+from minutebook.web.selection import whole
 from minutebook.web.state import ServerState
 
 LIMIT = 20
@@ -80,17 +84,30 @@ def highlighted(snippet: Snippet) -> Markup:
     return Markup("").join(pieces)
 
 
+def search_url(
+    typed: str, sort: str, number: int, *, page: int | None = None, by: str | None = None
+) -> str:
+    """The address of other results for the same words."""
+    chosen = {"q": typed, "sort": by or sort, "page": str(page or (1 if by else number))}
+    usual = {"sort": "relevance", "page": "1"}
+    return "/search?" + urlencode({n: v for n, v in chosen.items() if usual.get(n) != v})
+
+
 def search_page(state: ServerState, request: Request) -> Response:
     """Results; each kind of nothing has its own words."""
     typed = request.query_params.get("q", "")[:2000]
+    number = max(1, whole(request.query_params.get("page"), 1))
+    sort: Sort = "date" if request.query_params.get("sort") == "date" else "relevance"
     hits: list[Found] = []
+    answer: Answer | None = None
     status, problem = "empty", ""
     if typed.strip():
         if not state.is_indexed:
             status = "not indexed"
         else:
             try:
-                hits = found(state.search(typed, limit=LIMIT).hits, typed)
+                answer = state.search(typed, sort=sort, limit=LIMIT, offset=(number - 1) * LIMIT)
+                hits = found(answer.hits, typed)
                 status = "found" if hits else "nothing"
             except MinutebookError as error:
                 status, problem = "problem", str(error)
@@ -99,6 +116,11 @@ def search_page(state: ServerState, request: Request) -> Response:
         template,
         typed=typed,
         hits=hits,
+        answer=answer,
+        number=number,
+        sort=sort,
+        first=(number - 1) * LIMIT + 1,
+        place=partial(search_url, typed, sort, number),
         state=status,
         problem=problem,
         stale=state.stale,

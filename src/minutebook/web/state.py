@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from minutebook.archive import Archive
-from minutebook.archive.finding import Answer, search
+from minutebook.archive.finding import Answer, Sort, search
 from minutebook.archive.masking import mark
 from minutebook.archive.names import existing_file
 from minutebook.archive.refreshing import refresh
@@ -82,18 +82,26 @@ class ServerState:
                 self.search("minutes", limit=1)
 
     def search(
-        self, typed: str, *, where: str = "all", mode: Mode = "hybrid", limit: int = 20
+        self,
+        typed: str,
+        *,
+        where: str = "all",
+        mode: Mode = "hybrid",
+        sort: Sort = "relevance",
+        limit: int = 20,
+        offset: int = 0,
     ) -> Answer:
         """Search as the command line does; the last word may still be in the middle of typing."""
+        page = slice(offset, offset + limit)
         with self._searching:
-            answer = self._search(typed, where, mode, limit)
+            answer = self._search(typed, where, mode, sort, page)
             words = typed.split()
             half = words and typed[-1:].isalnum() and len(words[-1]) > 1 and ":" not in words[-1]
-            if not answer.hits and half:
-                return self._search(f"{typed}*", where, "lexical", limit)
+            if not answer.total and half:
+                return self._search(f"{typed}*", where, "lexical", sort, page)
             return answer
 
-    def _search(self, typed: str, where: str, mode: Mode, limit: int) -> Answer:
+    def _search(self, typed: str, where: str, mode: Mode, sort: Sort, page: slice) -> Answer:
         query = parse_query(typed, Filters())
         meaning = self._loaded()
         try:
@@ -105,7 +113,9 @@ class ServerState:
             query,
             where=where,
             mode=mode,
-            limit=limit,
+            sort=sort,
+            limit=page.stop - page.start,
+            offset=page.start,
             fresh=False,
             embedder=meaning.embedder,
         )
