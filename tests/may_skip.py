@@ -27,6 +27,7 @@ MAY_SKIP: tuple[tuple[str, str], ...] = (
     ("tests/extract/test_services.py", _CLAUDE),
     ("tests/extract/test_services.py", "needs the shared stub"),
     ("tests/extract/test_without_transcripts.py", _CORPUS),
+    ("tests/index/test_at_once.py", "needs to mount"),
     ("tests/sources/test_checkpoint.py", _CORPUS),
     ("tests/sources/test_fuzz.py", "needs the corpus"),
     ("tests/sources/test_round_trip.py", _CORPUS),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
@@ -13,7 +14,7 @@ from minutebook.archive.hit import Hit, iso, resumed, told
 from minutebook.archive.masking import hidden
 from minutebook.archive.passing import ghosts_of, matching, parse_where, scope_of
 from minutebook.archive.refreshing import Refreshed, refresh
-from minutebook.errors import BadArgument, Locked, NotFound
+from minutebook.errors import BadArgument, Locked, MinutebookError, NotFound
 from minutebook.index import database as db
 from minutebook.index.clauses import Side
 from minutebook.index.engine import DEPTH, Engine, Mode, Ranked, Scope
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from minutebook.index.embedders import Embedder
 
 Sort = Literal["relevance", "date"]
+_PATIENCE = 120.0  # seconds to wait for an index that somebody else makes for the first time
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,14 +127,28 @@ def _present(archive: Archive) -> set[str]:
 def bring_up_to_date(archive: Archive) -> tuple[Refreshed | None, bool]:
     """Bring the index up to date, or use the old one where it cannot be written.
 
-    Another process may be writing it, or the archive may be read-only.
+    The archive may be read-only, or another process may be writing the index: one that is made
+    for the first time is waited for.
     """
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return refresh(archive), False
+        except (Locked, OSError) as error:
+            if _is_whole(archive.layout):
+                return None, True
+            if not isinstance(error, Locked) or time.monotonic() > until:
+                raise
+            time.sleep(0.1)
+
+
+def _is_whole(layout: Layout) -> bool:
+    """Whether there is an index that can be searched."""
     try:
-        return refresh(archive), False
-    except (Locked, OSError):
-        if not archive.layout.search_database.exists():
-            raise
-        return None, True
+        Engine(layout.search_database, layout.search)
+    except (MinutebookError, OSError):
+        return False
+    return True
 
 
 def fresh_at(layout: Layout) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -106,12 +107,15 @@ class Meaning:
         """Embed a little of what is missing, and leave the rest to the background."""
         most = AT_ONCE.get(self._choice.kind, _AT_ONCE_OTHERS)
         try:
-            with writing(self._layout.embed_lock, "semantic embed"), private():
+            with ExitStack() as stack:
+                if engine.is_writable:  # else it is embedded aside, if nobody ever did
+                    stack.enter_context(writing(self._layout.embed_lock, "semantic embed"))
+                    stack.enter_context(private())
                 waiting = engine.embed_missing(self.embedder(), most)
         except (Locked, OSError):
             # Somebody is at it, or the archive can only be read: what has vectors is compared.
             return engine.count_missing(self.embedder())
-        if waiting:
+        if waiting and engine.is_writable:
             _embed_in_background(self._layout)
         return waiting
 

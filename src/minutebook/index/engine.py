@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -149,6 +151,10 @@ class Engine:
 
     # -- meaning
 
+    @property
+    def is_writable(self) -> bool:
+        return os.access(self._folder, os.W_OK)
+
     def count_missing(self, embedder: Embedder) -> int:
         """Entries without vectors."""
         with db.open_search(self._database, readonly=True) as connection:
@@ -189,6 +195,10 @@ class Engine:
         known = self._matrices.get(embedder.fingerprint)
         if known is None:
             folder = self._folder / "vectors" / embedder.fingerprint
+            if not (self.is_writable or folder.is_dir()):
+                # Nothing is embedded, and nothing may be written: for as long as this is open.
+                self._aside = tempfile.TemporaryDirectory(prefix="minutebook-")
+                folder = Path(self._aside.name)
             known = self._matrices[embedder.fingerprint] = Vectors(folder, embedder.dimensions)
         known.notice_growth()
         return known

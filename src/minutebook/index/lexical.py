@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -52,6 +54,10 @@ class Lexical:
         self._mark = folder.with_name(folder.name + ".unfinished")
         if make:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        elif folder.is_dir() and not os.access(folder, os.W_OK):
+            # The engine makes lock files even to read: beside links to what may not be written.
+            self._links = tempfile.TemporaryDirectory(prefix="minutebook-")
+            folder = _linked(folder, Path(self._links.name))
         try:
             self._index = tantivy.Index(self._schema, path=str(folder))
         except ValueError as error:
@@ -260,6 +266,13 @@ class Lexical:
         ]
         hits.sort(key=lambda hit: (-_step(hit[1]), -hit[2]))
         return [(row, score) for row, score, _ in hits]
+
+
+def _linked(folder: Path, links: Path) -> Path:
+    for path in folder.iterdir():
+        if path.suffix != ".lock":
+            (links / path.name).symlink_to(path.absolute())
+    return links
 
 
 def _step(score: float) -> int:
