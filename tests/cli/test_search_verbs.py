@@ -289,6 +289,7 @@ def test_a_second_search_answers_from_what_there_is(
     """While somebody else refreshes, the index is used as it is, and that is said."""
     from minutebook.record.store import writing
 
+    assert run("search", "passkey", *places, "--mode", "lexical").status == 0
     with writing(archive / ".search.lock", "search"):
         ran = run("search", "passkey", *places, "--mode", "lexical")
     assert ran.status == 0 and "passkey" in ran.out

@@ -10,8 +10,10 @@ from minutebook.archive import Archive
 from minutebook.archive.finding import search
 from minutebook.cli.main import cli
 from minutebook.extract.offline import OfflineExtractor
-from minutebook.index.query import parse_query
+from minutebook.index.query import Filters, Query, parse_query
+from minutebook.verbs.correct import correct
 from minutebook.verbs.ingest import ingest
+from minutebook.verbs.stats import stats
 from tests.archive.test_operations import put
 from tests.conftest import Record, assistant, user
 
@@ -48,3 +50,28 @@ def test_a_fork_is_one_hit_the_most_complete(tmp_path: Path) -> None:
     assert f"also in {FIRST[:8]}" in run.output
     (own,) = search(archive, parse_query("quince"), where="turns", mode="lexical").hits
     assert (own.session_id, own.round, own.copies) == (FORK, 3, ())
+
+
+def test_engagements_of_copies_are_listed_once(tmp_path: Path) -> None:
+    """UND-08, SRCH-16: a list and statistics have the most complete, say how many they leave
+    out, and have all with --copies; what began elsewhere at the same moment is no copy."""
+    places = tmp_path / "p"
+    for name, own in ((FIRST, "shared"), (FORK, "shared"), (OTHER, "other")):
+        more = ("quince",) if name == FORK else ()
+        put(places, *rounds("walnut", "cherry", "medlar", *more, own=own), name=name)
+    archive = Archive(tmp_path / "archive", (places,))
+    ingest(archive, OfflineExtractor())
+    pairs = list(archive.engagements())
+    starts = {(record.session_id, engagement.started) for record, engagement in pairs}
+    same = [pair for pair in pairs if pair[0].session_id in (FIRST, FORK)]
+    assert len(same) == 2 and len({started for _, started in starts}) == 1
+    for record, engagement in same:
+        correct(archive, record.session_id, engagement.id, "topic=Look after trees")
+    listed = search(archive, Query())
+    assert (listed.copies_hidden, listed.total) == (1, 2)
+    assert {hit.session_id for hit in listed.hits} == {FORK, OTHER}
+    everything = search(archive, Query(filters=Filters(copies=True)))
+    assert (everything.copies_hidden, everything.total) == (0, 3)
+    assert stats(archive, Query()).copies_hidden == 1
+    run = CliRunner().invoke(cli, ["search", "--root", str(places), "--archive", str(archive.root)])
+    assert "1 engagement of copied conversations not shown (--copies)" in run.output

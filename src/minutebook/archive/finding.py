@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.folding import folded
+from minutebook.archive.folding import folded, once
 from minutebook.archive.hit import Hit, iso, resumed, told
 from minutebook.archive.masking import hidden
 from minutebook.archive.passing import ghosts_of, matching, parse_where, scope_of
@@ -46,6 +46,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     waiting: int = 0
     """Entries whose meaning is not known yet."""
     ghosts_hidden: int = 0
+    copies_hidden: int = 0
+    """Engagements of copied conversations that a list leaves out."""
     busy: bool = False
     """Whether the index could not be brought up to date: another process is at it, or the
     archive can only be read."""
@@ -84,9 +86,11 @@ def search(
             raise BadArgument(f"Say what to look for, or leave out --in {where}.")
         if query.filters.tools is not None:
             raise BadArgument("--has-tools is about turns: say what to look for.")
-        hits, ghosts = _listed(records, query.filters, present)
+        hits, ghosts, copies = _listed(archive, records, query.filters, present)
         shown = [hidden(resumed(archive, hit), archive.hide) for hit in hits[page]]
-        return msgspec.structs.replace(answer, hits=shown, total=len(hits), ghosts_hidden=ghosts)
+        return msgspec.structs.replace(
+            answer, hits=shown, total=len(hits), ghosts_hidden=ghosts, copies_hidden=copies
+        )
     engine = Engine(layout.search_database, layout.search)
     waiting = ready(engine) if ready is not None and mode != "lexical" else 0
     scope = scope_of(records, query.filters, places)
@@ -163,15 +167,18 @@ def fresh_at(layout: Layout) -> float | None:
 
 
 def _listed(
-    records: dict[str, SessionRecord], filters: Filters, present: set[str]
-) -> tuple[list[Hit], int]:
+    archive: Archive, records: dict[str, SessionRecord], filters: Filters, present: set[str]
+) -> tuple[list[Hit], int, int]:
     """Engagements without a query: all that pass, newest first (SRCH-11)."""
-    hits = [_engagement_hit(record, e, present) for record, e in matching(records, filters)]
+    pairs, copies = list(matching(records, filters)), 0
+    if not filters.copies:
+        pairs, copies = once(archive, pairs)
+    hits = [_engagement_hit(record, engagement, present) for record, engagement in pairs]
     ghosts = ghosts_of(records, filters)
     if filters.ghosts and not (filters.method or filters.phase or filters.project):
         hits += [_ghost_hit(record) for record in ghosts]
     newest = sorted(hits, key=_newest, reverse=True)
-    return newest, 0 if filters.ghosts else len(ghosts)
+    return newest, 0 if filters.ghosts else len(ghosts), copies
 
 
 # -- hits

@@ -7,12 +7,13 @@ What was said in both is found once; what only one of them has is found there.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from minutebook.archive.archive import Archive
+from minutebook.derive.genealogy import Pair, without_copies
 from minutebook.index.entry import Entry
 
 if TYPE_CHECKING:
@@ -34,6 +35,16 @@ def folded(archive: Archive, hits: list[Hit], entries: Mapping[int, Entry]) -> l
             what = (*_title(entry), _family(archive, hit.session_id))
         found.setdefault(what, []).append(hit)
     return [_fullest(archive, same) if len(same) > 1 else same[0] for same in found.values()]
+
+
+def once(archive: Archive, pairs: Iterable[Pair]) -> tuple[list[Pair], int]:
+    """Engagements without those of copies, and how many those are (UND-08)."""
+
+    def kin(session_id: str) -> set[str]:
+        return {link.session_id for link in archive.links(session_id)}
+
+    kept, copies = without_copies(pairs, kin)
+    return kept, len(copies)
 
 
 def _title(entry: Entry) -> tuple[str, str]:

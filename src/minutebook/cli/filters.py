@@ -37,6 +37,7 @@ _OPTIONS = (
     click.option("--command", metavar="TEXT", help="Rounds in which tools ran this, word by word."),
     click.option("--error", metavar="TEXT", help="Rounds in which a call failed with this text."),
     click.option("--ghosts", is_flag=True, help=GHOSTS),
+    click.option("--copies", is_flag=True, help="List copies of a conversation, too."),
 )
 
 
@@ -76,6 +77,7 @@ def filters_of(options: dict[str, Any]) -> Filters:
         command=_words(options["command"], "--command"),
         error=_words(options["error"], "--error"),
         ghosts=options["ghosts"],
+        copies=options["copies"],
     )
 
 

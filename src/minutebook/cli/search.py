@@ -156,6 +156,7 @@ def command(
             total=answer.total,
             capped=answer.capped,
             ghosts_hidden=answer.ghosts_hidden,
+            copies_hidden=answer.copies_hidden,
             hits=answer.hits,
         )
         return
@@ -173,6 +174,9 @@ def _print_remarks(answer: Answer) -> None:
         )
     if answer.ghosts_hidden:
         terminal.note(f"{terminal.plural(answer.ghosts_hidden, 'ghost')} not shown (--ghosts).")
+    if answer.copies_hidden:
+        count = terminal.plural(answer.copies_hidden, "engagement")
+        terminal.note(f"{count} of copied conversations not shown (--copies).")
     if answer.refreshed is not None and answer.refreshed.anew:
         terminal.note(f"The index was made again: {answer.refreshed.anew}.")
     if answer.waiting:

@@ -55,6 +55,9 @@ def show_stats(archive: Archive, query: Query, as_json: bool) -> None:
     if found.ghosts_hidden:
         count = terminal.plural(found.ghosts_hidden, "ghost is", "ghosts are")
         terminal.note(f"{count} not counted (`minutebook sessions --ghosts` lists them).")
+    if found.copies_hidden:
+        count = terminal.plural(found.copies_hidden, "engagement")
+        terminal.note(f"{count} of copied conversations counted once (--copies counts all).")
 
 
 def _table(title: str, counts: dict[str, int], *, marked: bool = False) -> None:

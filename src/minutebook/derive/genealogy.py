@@ -7,9 +7,12 @@ message may stand in several files because an old version copied history on resu
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from minutebook.model import Link
+from minutebook.model.engagement import Engagement, SessionRecord
+
+Pair = tuple[SessionRecord, Engagement]
 
 
 def shared_history(sessions: Iterable[tuple[str, Iterable[str]]]) -> dict[str, list[Link]]:
@@ -31,3 +34,32 @@ def shared_history(sessions: Iterable[tuple[str, Iterable[str]]]) -> dict[str, l
         session_id: [Link(other, "shared-messages", count) for other, count in peers.most_common()]
         for session_id, peers in shared.items()
     }
+
+
+def without_copies(
+    pairs: Iterable[Pair], kin: Callable[[str], set[str]]
+) -> tuple[list[Pair], list[Pair]]:
+    """Engagements, each conversation's once; and the copies that were left out (UND-08).
+
+    Two of one topic that began at the same moment, in sessions that hold the same messages
+    (`kin`), are one: that of the session that went on longest.
+    """
+    together: dict[tuple[str, str], list[Pair]] = {}
+    known = list(pairs)
+    for record, engagement in known:
+        if engagement.started:
+            what = (engagement.started, engagement.topic.lower())
+            together.setdefault(what, []).append((record, engagement))
+    copies: list[Pair] = []
+    for same in together.values():
+        if len({record.session_id for record, _ in same}) < 2:
+            continue  # asking who is kin of whom takes a look at all sessions
+        same.sort(key=lambda pair: (pair[0].ended or "", pair[0].session_id), reverse=True)
+        kept: list[str] = []
+        for record, engagement in same:
+            if kin(record.session_id) & set(kept):
+                copies.append((record, engagement))
+            else:
+                kept.append(record.session_id)
+    left_out = {(record.session_id, engagement.id) for record, engagement in copies}
+    return [pair for pair in known if (pair[0].session_id, pair[1].id) not in left_out], copies

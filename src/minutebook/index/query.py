@@ -46,6 +46,8 @@ class Filters(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str | None = None
     """Words of what a failed call printed, in their order."""
     ghosts: bool = False
+    copies: bool = False
+    """Whether engagements of copied conversations are listed, too."""
 
 
 class Query(msgspec.Struct, frozen=True):

@@ -11,6 +11,7 @@ import msgspec
 from minutebook.archive.archive import Archive
 from minutebook.archive.files import find_file
 from minutebook.archive.finding import bring_up_to_date, search
+from minutebook.archive.folding import once
 from minutebook.archive.names import parse_rounds
 from minutebook.archive.passing import matching
 from minutebook.archive.semantic import Meaning
@@ -135,12 +136,14 @@ class Tools:
     ) -> str:
         """List pieces of work, newest first: topic, method, phase, outcome, rounds."""
         filters = _filters(project, agent, method, since)
-        pairs = newest_first(matching(self._archive.records(), filters))
+        found, copies = once(self._archive, matching(self._archive.records(), filters))
+        pairs = newest_first(found)
         short, most = self._archive.short, max(1, min(limit, 100))
         page, more = paged(pairs, lambda pair: engagement_line(pair, short), cursor, most)
         if not page:
             return self._told("No (more) engagements pass. `stats` counts what there is.")
-        return self._told(answer(f"{len(page)} of {len(pairs)} engagements:", page, more))
+        told = f", {copies} of copied conversations left out" if copies else ""
+        return self._told(answer(f"{len(page)} of {len(pairs)} engagements{told}:", page, more))
 
     def decisions(
         self,
@@ -152,7 +155,8 @@ class Tools:
         cursor: given.Cursor = None,
     ) -> str:
         """What was decided, newest first; with `words` by what it is about."""
-        pairs = matching(self._archive.records(), _filters(project, agent, None, since))
+        passing = matching(self._archive.records(), _filters(project, agent, None, since))
+        pairs, _ = once(self._archive, passing)
         with self._lock:
             found = decisions(pairs, words, self._meaning.embedder)
         short, most = self._archive.short, max(1, min(limit, 100))

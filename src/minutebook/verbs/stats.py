@@ -10,8 +10,10 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.finding import search
+from minutebook.archive.folding import once
 from minutebook.archive.passing import ghosts_of, matching
 from minutebook.derive.times import instant
+from minutebook.errors import BadArgument
 from minutebook.index.query import Query
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.model.session import project_of
@@ -31,6 +33,8 @@ class Stats(msgspec.Struct, frozen=True):
     """By date, oldest first; days without any are not among them."""
     ghosts_hidden: int = 0
     """Sessions that never reached substantive work, and are not counted."""
+    copies_hidden: int = 0
+    """Engagements of copied conversations, which count once."""
 
 
 def stats(archive: Archive, query: Query) -> Stats:
@@ -39,16 +43,21 @@ def stats(archive: Archive, query: Query) -> Stats:
     if not query.is_empty:
         answer = search(archive, query, where="engagements", mode="lexical", limit=_MOST)
         wanted = {(hit.session_id, hit.engagement.id) for hit in answer.hits if hit.engagement}
+    if query.filters.command or query.filters.error:
+        raise BadArgument("Counts are of engagements: leave --command and --error out.")
     records = archive.records()
-    found = (
+    found: Iterable[tuple[SessionRecord, Engagement]] = (
         (record, engagement)
         for record, engagement in matching(records, query.filters)
         if wanted is None or (record.session_id, engagement.id) in wanted
     )
-    return tally(found, len(ghosts_of(records, query.filters)) if wanted is None else 0)
+    copies = 0
+    if not query.filters.copies:
+        found, copies = once(archive, found)
+    return tally(found, len(ghosts_of(records, query.filters)) if wanted is None else 0, copies)
 
 
-def tally(pairs: Iterable[tuple[SessionRecord, Engagement]], ghosts: int) -> Stats:
+def tally(pairs: Iterable[tuple[SessionRecord, Engagement]], ghosts: int, copies: int = 0) -> Stats:
     """Every front end's numbers: of these engagements."""
     sessions: set[str] = set()
     counts: dict[str, Counter[str]] = {
@@ -76,6 +85,7 @@ def tally(pairs: Iterable[tuple[SessionRecord, Engagement]], ghosts: int) -> Sta
         phases=ordered["phases"],
         days=ordered["days"],
         ghosts_hidden=ghosts,
+        copies_hidden=copies,
     )
 
 

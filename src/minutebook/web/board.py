@@ -12,6 +12,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from minutebook.archive.folding import once
 from minutebook.archive.passing import ghosts_of
 from minutebook.derive.times import instant
 from minutebook.index.entry import seconds
@@ -79,7 +80,9 @@ class Board(msgspec.Struct, frozen=True):
 def board_of(state: ServerState, chosen_by: Selection) -> Board:
     archive = state.archive
     records = archive.cards() if chosen_by.view == "sessions" else archive.records()
-    pairs = chosen(records, chosen_by)
+    pairs, copies = chosen(records, chosen_by), 0
+    if chosen_by.view != "sessions":
+        pairs, copies = once(archive, pairs)
     if chosen_by.view == "sessions":
         sessions = list(chosen_sessions(records, chosen_by, pairs))
         works = [_session_work(record, found) for record, found in sessions]
@@ -89,7 +92,7 @@ def board_of(state: ServerState, chosen_by: Selection) -> Board:
         rows = [Row(*pair) for pair in pairs]
     ghosts = sum(record.ghost for record in records.values())
     passed_over = len(ghosts_of(archive.records(), chosen_by.filters))
-    return Board(chosen_by, pairs, works, rows, tally(pairs, passed_over), ghosts)
+    return Board(chosen_by, pairs, works, rows, tally(pairs, passed_over, copies), ghosts)
 
 
 def board_page(state: ServerState, request: Request, progress: dict[str, Any] | None) -> Response:
