@@ -55,6 +55,7 @@ print(own, child, file=sys.stderr)
 
 def index(root: Path, archive: Path, *, tools: bool = True) -> tuple[float, float]:
     """Seconds and megabytes (sum of what each process peaked at) of a first search."""
+    archive.mkdir(parents=True, exist_ok=True)
     if not tools:
         set_setting(Layout(archive), "search_tools", "0")
     start = time.perf_counter()

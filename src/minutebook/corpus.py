@@ -221,6 +221,7 @@ def search(
         embedder=corpus.embedder,
         # A function can only be asked afterwards, so it gets to see more.
         depth=_MOST if callable(filter) else max(200, 4 * k),
+        by_session=False,
     )
     wanted = {(item.entry.session_id, item.entry.key) for item in ranked}
     pairs = (

@@ -19,7 +19,7 @@ from minutebook.archive.refreshing import refresh
 from minutebook.errors import BadArgument, Locked
 from minutebook.index import database as db
 from minutebook.index.embedders import EndpointEmbedder, StaticEmbedder
-from minutebook.index.engine import Engine
+from minutebook.index.engine import Engine, Ranked
 from minutebook.index.entry import prepare
 from minutebook.index.lexical import Lexical
 from minutebook.index.query import Filters, parse_query
@@ -285,13 +285,15 @@ def test_only_a_broken_index_is_thrown_away(tmp_path: Path) -> None:
     assert Engine(path, tmp_path).count() == 1
 
 
+def found(engine: Engine, typed: str) -> list[Ranked]:
+    return list(engine.filled(engine.search(parse_query(typed), mode="lexical")).values())
+
+
 def test_two_entries_of_one_name_are_one(tmp_path: Path) -> None:
     """A file edited by hand may name two engagements alike; the first counts."""
     put(tmp_path, [turn("about apples"), turn("about pears")])
     engine = Engine(tmp_path / "search.db", tmp_path)
-    assert [h.entry.asked for h in engine.search(parse_query("about"), mode="lexical")] == [
-        "about apples"
-    ]
+    assert [h.entry.asked for h in found(engine, "about")] == ["about apples"]
 
 
 def test_a_kill_with_equal_counts_is_noticed(tmp_path: Path) -> None:
@@ -306,9 +308,7 @@ def test_a_kill_with_equal_counts_is_noticed(tmp_path: Path) -> None:
             writer.add(77, prepare(turn("about nothing")))
     put(tmp_path, [turn("about apples")])
     engine = Engine(tmp_path / "search.db", tmp_path)
-    assert [h.entry.asked for h in engine.search(parse_query("about"), mode="lexical")] == [
-        "about apples"
-    ]
+    assert [h.entry.asked for h in found(engine, "about")] == ["about apples"]
 
 
 def test_excluded_words_are_out_in_every_mode(build: Build, embedder: StaticEmbedder) -> None:

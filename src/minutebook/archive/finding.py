@@ -110,9 +110,10 @@ def search(
     hits = folded(archive, found, entries)
     if sort == "date":
         hits.sort(key=_newest, reverse=True)
+    full = engine.filled([items[hit.row] for hit in hits[page]])
     return msgspec.structs.replace(
         answer,
-        hits=[told(archive, hit, items[hit.row], query, side) for hit in hits[page]],
+        hits=[told(archive, h, full[h.row], query, side) for h in hits[page] if h.row in full],
         total=len(hits),
         capped=len({item.entry.session_id for item in ranked}) >= depth,
         waiting=waiting,

@@ -35,7 +35,7 @@ SURFACES: tuple[Surface, ...] = (
     "thinking",
     "subagents",
 )
-FIRST, LAST = 8_000, 4_000
+FIRST, LAST = 16_000, 8_000
 """Characters of a long text that are kept from its beginning and its end."""
 _BETWEEN = 4_000  # characters of lines about errors
 _ERROR = re.compile(

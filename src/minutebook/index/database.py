@@ -256,14 +256,26 @@ def signals(
     return {key: (row, signal) for key, row, signal in found}
 
 
-def fetch(connection: Connection, rows: Sequence[int]) -> dict[int, Found]:
-    """Entries by row."""
+_LIGHT = ", ".join(
+    {
+        "asked": "CASE kind WHEN 'turn' THEN '' ELSE asked END",
+        "answered": "''",
+        "rest": "''",
+        "blocks": "''",
+    }.get(name, name)
+    for name in _COLUMNS
+)
+
+
+def fetch(connection: Connection, rows: Sequence[int], *, texts: bool = True) -> dict[int, Found]:
+    """Entries by row; without texts only titles and topics have theirs."""
     found: dict[int, Found] = {}
+    columns = ", ".join(_COLUMNS) if texts else _LIGHT
     for start in range(0, len(rows), 500):
         part = rows[start : start + 500]
         marks = ", ".join("?" * len(part))
         for row, *values in connection.execute(
-            f"SELECT row, {', '.join(_COLUMNS)} FROM entries WHERE row IN ({marks})", part
+            f"SELECT row, {columns} FROM entries WHERE row IN ({marks})", part
         ):
             found[row] = _found(row, values)
     return found

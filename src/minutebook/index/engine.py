@@ -27,7 +27,8 @@ Mode = Literal["lexical", "semantic", "hybrid"]
 DEPTH = 200
 """Entries each engine contributes."""
 _PASSAGES = 4  # passages compared for an entry wanted: several of one session count
-_ROUNDS = 4  # rounds told of each session
+_ROUNDS = 2  # rounds told of each session
+_LONELY = 50  # sessions found as a whole whose rounds are looked for
 _MOST_FILTERED = 2_000_000
 
 
@@ -81,7 +82,10 @@ class Engine:
         depth: int = DEPTH,
         by_session: bool = True,
     ) -> list[Ranked]:
-        """The best entries, best first: those of a session together, or each for itself."""
+        """The best entries, best first: those of a session together, or each for itself.
+
+        Their texts are left out (`filled` has them), unless a phrase is looked for.
+        """
         with db.open_search(self._database, readonly=True) as connection:
             look = _Look(self, connection, query, mode, side, scope, depth)
             found = Candidates()
@@ -92,12 +96,13 @@ class Engine:
             if scope.surfaces and side == "both" and mode != "semantic":
                 look.for_work(found)
             owners = db.owners(connection, found.rows)
-            if by_session and (lonely := found.lonely(owners, depth)):
+            if by_session and (lonely := found.lonely(owners, _LONELY)):
                 owners |= look.for_rounds_of(found, lonely)
             filters = query.filters
             each = depth if filters.method or filters.phase else _ROUNDS
             order = found.by_session(owners, each) if by_session else found.by_row(owners)
-            entries = db.fetch(connection, [row for row, _ in order[: 4 * depth]])
+            rows = [row for row, _ in order[: 4 * depth]]
+            entries = db.fetch(connection, rows, texts=bool(query.phrases))
         passages = found.passages
         done = found.by_work
         return [
@@ -106,15 +111,29 @@ class Engine:
             )
             for row, score in order
             if row in entries
-            and (row in done or self._has_phrases(entries[row].entry, query, side))
+            and (
+                not query.phrases
+                or row in done
+                or self._has_phrases(entries[row].entry, query, side)
+            )
         ]
+
+    def filled(self, items: Sequence[Ranked]) -> dict[int, Ranked]:
+        """Ranked entries with their texts, by row."""
+        with db.open_search(self._database, readonly=True) as connection:
+            found = db.fetch(connection, [item.row for item in items])
+        return {
+            item.row: msgspec.structs.replace(item, entry=found[item.row].entry)
+            for item in items
+            if item.row in found
+        }
 
     def listed(self, query: Query, scope: Scope, depth: int) -> list[Ranked]:
         """What passes the filters, the newest first."""
         with db.open_search(self._database, readonly=True) as connection:
             within = self.within(connection, query, scope)
             rows = self._lexical.newest(within, depth) if within is not None else []
-            found = db.fetch(connection, rows)
+            found = db.fetch(connection, rows, texts=False)
         return [Ranked(row, 0.0, found[row].entry, done=True) for row in rows if row in found]
 
     def _has_phrases(self, entry: Entry, query: Query, side: Side) -> bool:
@@ -279,7 +298,7 @@ class _Look:
         """The rounds that speak for sessions found as a whole."""
         scope = msgspec.structs.replace(self._scope, sessions=tuple(sessions))
         within = self._engine.within(self._connection, self._query, scope)
-        rounds = self._lexical.about(self._query, 4 * self._depth, self._side, within)
+        rounds = self._lexical.about(self._query, 2 * _LONELY, self._side, within)
         owners = db.owners(self._connection, [row for row, _ in rounds])
         found.said.update((row, score) for row, score in rounds if row not in found.said)
         return owners
@@ -308,6 +327,8 @@ class _Look:
         """What tools did, models thought and subagents said: all that was typed in one piece;
         single words only where that is asked for, or where nobody said one of them."""
         query, surfaces, depth = self._query, self._scope.surfaces, self._depth
+        if len(found.whole) >= depth:
+            return  # so many people said it that nobody would get to see what tools did
         found.typed = dict(self._lexical.typed(query, depth, surfaces, self._turns_within))
         if self._scope.said and (found.said or found.typed):
             return
