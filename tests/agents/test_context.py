@@ -19,7 +19,8 @@ from minutebook.archive.session import OpenSession
 from minutebook.derive.tokens import tokens
 from minutebook.errors import BadArgument, NotFound
 from minutebook.model import Message, Round, Text, Thinking, ToolCall, ToolResult
-from minutebook.verbs.context import PREAMBLE, Context, Source, build_context, inject
+from minutebook.verbs.context import build_context, inject
+from minutebook.verbs.context_text import PREAMBLE, Context, Source
 from minutebook.verbs.materialise import materialise
 from minutebook.verbs.round_text import EVERYTHING, Fidelity, round_text
 from minutebook.verbs.tag import tag
@@ -230,14 +231,24 @@ def test_what_a_person_tagged_is_an_engagement_too(examples: Path, tmp_path: Pat
     assert sorted(rounds_told(context)) == sorted([(first, 2), (second, 1), (second, 2)])
 
 
-def test_a_query_tells_the_relevant_rounds_in_full(archive: Archive) -> None:
-    """CTX-01: the rest is a line each."""
+def test_a_query_tells_the_rounds_that_match(archive: Archive) -> None:
+    """CTX-01: what matches is told with its answer, the rest is a line each."""
     id = session_of(archive, "passkey")
     context = materialise(archive, [id], query="two tabs challenge")
-    full = [piece for piece in context.pieces if piece.told == "full"]
-    assert full
-    assert any("two tabs" in piece.text for piece in full)
+    told = [piece for piece in context.pieces if piece.told in ("full", "answer")]
+    assert told
+    assert any("two tabs" in piece.text for piece in told)
     assert len(rounds_told(context)) == archive.open(id).count
+
+
+def test_a_query_at_a_fidelity_tells_rounds_in_full(archive: Archive) -> None:
+    """CTX-04: whoever asks for tools' output gets it."""
+    id = session_of(archive, "passkey")
+    context = materialise(archive, [id], query="two tabs challenge", mode="full")
+    best = [piece for piece in context.pieces if piece.told == "full"]
+    assert best
+    for piece in best:
+        assert piece.text == inject(archive.open(id), piece.first)
 
 
 def test_a_query_without_a_session_finds_its_sessions(archive: Archive) -> None:

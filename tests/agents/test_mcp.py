@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -101,12 +102,26 @@ def test_finding_and_reading(archive: Archive, call: Callable[..., tuple[bool, s
 
 def test_contexts_hold_their_budget(call: Callable[..., tuple[bool, str]]) -> None:
     """CTX-05: also when an agent asks for the moon."""
-    failed, text = call("context", query="passkey login", budget=600)
-    assert not failed
-    assert tokens(text) < 600 + 120  # our own words around it
+    for budget in (300, 600, 2_000):
+        failed, text = call("context", query="passkey login", budget=budget)
+        assert not failed
+        assert tokens(text) <= budget  # with our own words around it
     failed, text = call("context", query="passkey login", budget=10**9)
     assert not failed
-    assert tokens(text) < HARD_LIMIT + 120
+    assert tokens(text) <= HARD_LIMIT
+
+
+def test_contexts_say_what_they_leave_out(archive: Archive, tmp_path: Path) -> None:
+    """CTX-05: how many rounds are told how, before the quoted text; damaged files included."""
+    id = session_of(archive, "passkey")
+    shutil.copytree(archive.root, tmp_path / "archive")
+    own = open_archive(tmp_path / "archive")
+    own.folder(id).round(2).write_bytes(b"{")
+    for budget in (400, 900, 3_000):
+        text = Tools(own).context(sessions=[id], budget=budget)
+        assert tokens(text) <= budget
+        assert re.match(rf"\d+ tokens of {budget}. Rounds: \d+ ", text)
+        assert "is damaged" in text
 
 
 def test_lists_have_cursors(call: Callable[..., tuple[bool, str]]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.folding import folded, once
+from minutebook.archive.folding import LEAST_ID, folded, once
 from minutebook.archive.hit import Hit, iso, resumed, told
 from minutebook.archive.masking import hidden
 from minutebook.archive.passing import ghosts_of, matching, parse_where, scope_of
@@ -315,6 +315,17 @@ def similar(
     return list(found.values())
 
 
+class Relevant(msgspec.Struct, frozen=True):
+    """A round that is about a query."""
+
+    session_id: str
+    round: int
+    score: float = 0.0
+    """Only good for comparing: what speaks for the round and for its session."""
+    passage: int | None = None
+    """Its passage that is most like the query (`passages_of`), where meanings were compared."""
+
+
 def relevant_rounds(
     archive: Archive,
     query: Query,
@@ -323,15 +334,39 @@ def relevant_rounds(
     embedder: Callable[[], Embedder] | None = None,
     ready: Callable[[Engine], int] | None = None,
     most: int = 200,
-) -> list[tuple[str, int]]:
-    """Rounds that are about a query, best first: of some sessions, or of all."""
+) -> list[Relevant]:
+    """Rounds that are about a query, best first: of some sessions, or of all.
+
+    What speaks for a round and what speaks for its session as a whole count the same: words of
+    a query are often spread over several rounds of the session that is meant. A round that
+    copies of a conversation share comes once, unless sessions are named.
+    """
     bring_up_to_date(archive)
     engine = Engine(archive.layout.search_database, archive.layout.search)
     if ready is not None:
         ready(engine)
-    scope = Scope(("turn",), tuple(sorted(sessions)) if sessions else None, surfaces=())
+    within = tuple(sorted(sessions)) if sessions else None
     mode: Mode = "hybrid" if embedder is not None else "lexical"
-    ranked = engine.search(
-        query, mode=mode, scope=scope, embedder=embedder, depth=most, by_session=False
+    rounds, whole = (
+        engine.search(
+            query, mode=mode, scope=scope, embedder=embedder, depth=most, by_session=by_session
+        )
+        for scope, by_session in (
+            (Scope(("turn",), within, surfaces=()), False),
+            (Scope((), within, surfaces=()), True),
+        )
     )
-    return [(item.entry.session_id, item.entry.round) for item in ranked[:most]]
+    scores: dict[str, float] = {}
+    for item in whole:
+        scores.setdefault(item.entry.session_id, item.score)
+    least = min(scores.values(), default=0.0)
+    found: dict[object, Relevant] = {}
+    for item in rounds:
+        entry = item.entry
+        score = item.score + scores.get(entry.session_id, least)
+        relevant = Relevant(entry.session_id, entry.round, score, item.passage)
+        is_copied = within is None and len(entry.key) >= LEAST_ID
+        what = entry.key if is_copied else (entry.session_id, entry.round)
+        if what not in found or found[what].score < score:
+            found[what] = relevant
+    return sorted(found.values(), key=lambda item: -item.score)[:most]

@@ -19,7 +19,8 @@ from minutebook.index.entry import Entry
 if TYPE_CHECKING:
     from minutebook.archive.hit import Hit
 
-_LEAST_ID = 16  # characters; what is shorter is the number of a round, which all sessions have
+LEAST_ID = 16
+"""Characters of a message's id; what is shorter is the number of a round, which all have."""
 
 
 def folded(archive: Archive, hits: list[Hit], entries: Mapping[int, Entry]) -> list[Hit]:
@@ -29,7 +30,7 @@ def folded(archive: Archive, hits: list[Hit], entries: Mapping[int, Entry]) -> l
     for hit in hits:
         entry = entries[hit.row]
         what: Hashable = hit.row
-        if entry.kind == "turn" and len(entry.key) >= _LEAST_ID:
+        if entry.kind == "turn" and len(entry.key) >= LEAST_ID:
             what = entry.key
         elif entry.kind != "turn" and titled[_title(entry)] > 1:
             what = (*_title(entry), _family(archive, hit.session_id))

@@ -21,7 +21,7 @@ _LEVEL = click.Choice(LEVELS)
 @click.option("--compressed", is_flag=True, help="One line per round, with its command.")
 @click.option("--engagement", metavar="ID", help="Only the rounds of this engagement.")
 @click.option("--rounds", metavar="3,7-12", help="Only these rounds.")
-@click.option("--query", metavar="TEXT", help="What is relevant in full, the rest as lines.")
+@click.option("--query", metavar="TEXT", help="What answers this first, the rest as lines.")
 @click.option(
     "--budget", type=click.IntRange(1), metavar="TOKENS", help="Never exceed this many tokens."
 )
@@ -48,13 +48,16 @@ def command(
 ) -> None:
     """Give an agent exactly the rounds it needs, within its budget.
 
-    A round that is not given in full is one line with the command that shows it. With --budget
-    and nothing else, the newest rounds are given in full. Tokens are counted as bytes / 3.5.
+    A session begins with its goal, decisions, outcome, open ends, pull requests and files. A round
+    that is not given in full is one line with the command that shows it. With --budget and nothing
+    else, the newest rounds are given in full. With --query, rounds that match are told as their
+    prompt, what matches and their answer; then come their neighbours, then lines. Tokens are
+    counted as bytes / 3.5.
     """
     if full and compressed:
         raise BadArgument("--full gives every round in full, --compressed none: choose one.")
     if compressed and query is not None:
-        raise BadArgument("--query gives what is relevant in full: leave out --compressed.")
+        raise BadArgument("--query tells the answers that match: leave out --compressed.")
     mode: Mode = "full" if full else "compressed" if compressed else "recent"
     built = materialise(
         opened(archive, roots, secrets=secrets),

@@ -169,3 +169,11 @@ def _cut(text: str, pattern: re.Pattern[str] | None) -> Snippet:
     shift = len(lead) - first
     shown = tuple((a + shift, b + shift) for a, b in marks if first <= a and b <= last)
     return Snippet(f"{lead}{text[first:last]}{tail}", shown)
+
+
+def words_in(text: str, query: Query) -> set[str]:
+    """The words of a query that a text has, each in the form it has them."""
+    pattern = _pattern(query)
+    if pattern is None:
+        return set()
+    return {match.group().lower() for match in pattern.finditer(folded(text[:_LOOKED_AT]))}

@@ -34,12 +34,15 @@ from minutebook.mcp.telling import (
     position,
     quoted,
 )
+from minutebook.verbs.context_text import account
 from minutebook.verbs.decisions import decisions, newest_first
+from minutebook.verbs.materialise import Mode as ContextMode
 from minutebook.verbs.materialise import materialise
 from minutebook.verbs.round_text import Fidelity, Level, round_text
 from minutebook.verbs.stats import stats
 
 _MOST_HITS = 50
+_AROUND = 110  # tokens of our own words around a context
 _SECONDS = 2.0  # agents ask several things at once: so long a look at the folders holds
 
 
@@ -206,21 +209,46 @@ class Tools:
         compressed: bool = False,
         budget: int = MOST_TOKENS,
     ) -> str:
-        """Build a context within a token budget: by `query` (what is relevant in full, the rest as
-        references), of named sessions, or of an engagement. References name rounds for `show`."""
-        budget = max(1, min(budget, HARD_LIMIT))
-        with self._lock:
-            built = materialise(
-                self._archive,
-                list(sessions),
-                meaning=self._meaning,
-                mode="compressed" if compressed else "recent",
-                engagement=engagement,
-                query=query,
-                budget=budget,
-            )
-        head = f"{built.tokens} tokens of {budget}:"
-        return self._told(f"{head}\n{quoted(built.text)}", built.damaged)
+        """Build a context within a token budget: by `query` (answers that match first, then their
+        neighbours, then references), of named sessions (goal, decisions, outcome, open ends, files,
+        then rounds), or of an engagement. Says what it leaves out; references name rounds for
+        `show`."""
+        return self._context(
+            max(1, min(budget, HARD_LIMIT)),
+            sessions,
+            mode="compressed" if compressed else "recent",
+            engagement=engagement,
+            query=query,
+        )
+
+    def _context(
+        self,
+        budget: int,
+        sessions: Sequence[str],
+        *,
+        mode: ContextMode = "recent",
+        engagement: str | None = None,
+        query: str | None = None,
+    ) -> str:
+        """A context that fits a budget together with our own words around it."""
+        around = _AROUND
+        while True:
+            with self._lock:
+                built = materialise(
+                    self._archive,
+                    list(sessions),
+                    meaning=self._meaning,
+                    mode=mode,
+                    engagement=engagement,
+                    query=query,
+                    budget=budget,
+                    around=around,
+                )
+            head = f"{built.tokens} tokens of {budget}. {account(built)}"
+            text = self._told(f"{head}\n{quoted(built.text)}", built.damaged)
+            if (excess := tokens(text) - budget) <= 0:
+                return text
+            around += excess  # damaged files are named too, and their names may be long
 
     def stats(
         self,
@@ -250,8 +278,7 @@ class Tools:
 
     def session(self, session: str) -> str:
         """A session, one line per round."""
-        built = materialise(self._archive, [session], mode="compressed", budget=HARD_LIMIT)
-        return self._told(quoted(built.text), built.damaged)
+        return self._context(HARD_LIMIT, [session], mode="compressed")
 
     def round(self, session: str, round: str) -> str:
         """One round, with summaries of its tool calls."""
@@ -259,8 +286,7 @@ class Tools:
 
     def engagement(self, engagement: str) -> str:
         """The rounds of an engagement."""
-        built = materialise(self._archive, [], engagement=engagement, budget=MOST_TOKENS)
-        return self._told(quoted(built.text), built.damaged)
+        return self._context(MOST_TOKENS, [], engagement=engagement)
 
     # -- what could not be read
 

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.engagements import rounds_of_engagement
-from minutebook.archive.finding import relevant_rounds
+from minutebook.archive.finding import Relevant, relevant_rounds
 from minutebook.archive.names import parse_rounds
 from minutebook.archive.semantic import Meaning
 from minutebook.errors import BadArgument, NotFound
-from minutebook.index.query import parse_query
-from minutebook.verbs.context import Context, Source, build_context
+from minutebook.index.query import Query, parse_query
+from minutebook.verbs.context import build_context
+from minutebook.verbs.context_text import Context, Source
+from minutebook.verbs.query_context import LINES, build_query_context
 from minutebook.verbs.round_text import EVERYTHING, Fidelity, Level
+from minutebook.verbs.session_summary import session_summary
 
 Mode = Literal["full", "compressed", "recent"]
 Address = tuple[str, range | None]
 """A session's id, and which of its rounds were named with it."""
-_RELEVANT = 8  # rounds in full for a query, where no budget says how many
-_LINES = 40  # rounds worth a line, for a query that names no session
 _SESSIONS = 5  # sessions for a query that names none
 
 
@@ -38,8 +39,12 @@ def materialise(
     thinking: Level | None = None,
     tool_input: Level | None = None,
     tool_output: Level | None = None,
+    around: int = 0,
 ) -> Context:
-    """The context somebody asks for: of sessions, or of what an engagement or a query finds."""
+    """The context somebody asks for: of sessions, or of what an engagement or a query finds.
+
+    `around` is what the caller's own words cost, in tokens of the budget.
+    """
     if budget is not None and budget < 1:
         raise BadArgument("A budget is a number of tokens, like 20000.")
     if not names and engagement is None and query is None:
@@ -50,17 +55,28 @@ def materialise(
     addresses = [archive.address(name) for name in names]
     if asked and any(chosen is not None for _, chosen in addresses):
         raise _chosen_twice()
-    if engagement is not None:
+    levels = (thinking, tool_input, tool_output)
+    fidelity = _fidelity(mode, *levels)
+    if query is not None:
+        found = _by_query(archive, addresses, query, meaning or Meaning(archive.layout))
+        if mode != "compressed":
+            return build_query_context(
+                *found,
+                typed=query,
+                every=bool(names),
+                budget=budget,
+                around=around,
+                fidelity=fidelity if mode == "full" or any(levels) else None,
+            )
+        sources = found.sources
+    elif engagement is not None:
         sources = _by_engagement(archive, addresses, engagement)
-    elif query is not None:
-        sources = _by_query(archive, addresses, query, budget, meaning or Meaning(archive.layout))
     else:
         newest = mode == "full" or budget is not None
         sources = [_by_address(archive, address, rounds, newest) for address in addresses]
     if mode == "compressed":
         sources = [msgspec.structs.replace(source, wanted=()) for source in sources]
-    fidelity = _fidelity(mode, thinking, tool_input, tool_output)
-    return build_context(sources, budget=budget, fidelity=fidelity)
+    return build_context(sources, budget=budget, around=around, fidelity=fidelity)
 
 
 def _chosen_twice() -> BadArgument:
@@ -93,8 +109,20 @@ def _by_address(archive: Archive, address: Address, rounds: str | None, newest: 
         known = parse_rounds(f"{chosen.start}-{chosen.stop - 1}", count)
     else:
         known = list(range(1, count + 1))
-        return _source(archive, session_id, known[::-1] if newest else (), known)
+        source = _source(archive, session_id, known[::-1] if newest else (), known)
+        return msgspec.structs.replace(source, summary=_summary(archive, source))
     return _source(archive, session_id, known[::-1], known)
+
+
+def _summary(archive: Archive, source: Source) -> tuple[str, ...]:
+    session, record = source.session, source.record
+    if record is None:
+        return ()
+    try:
+        links = archive.summary(session.session_id).info.pull_requests
+    except NotFound:
+        links = ()  # only its minutes are left
+    return session_summary(session, record, (link.url for link in links))
 
 
 def _by_engagement(archive: Archive, addresses: Sequence[Address], engagement: str) -> list[Source]:
@@ -106,31 +134,34 @@ def _by_engagement(archive: Archive, addresses: Sequence[Address], engagement: s
     return sources
 
 
+class _Found(NamedTuple):
+    """What a query found, the best first."""
+
+    sources: list[Source]
+    query: Query
+    rounds: list[Relevant]
+
+
 def _by_query(
-    archive: Archive,
-    addresses: Sequence[Address],
-    text: str,
-    budget: int | None,
-    meaning: Meaning,
-) -> list[Source]:
+    archive: Archive, addresses: Sequence[Address], text: str, meaning: Meaning
+) -> _Found:
+    """Rounds about a query, and their sessions: those that were named, or the best few."""
     query = parse_query(text)
     if query.is_empty:
         raise BadArgument("A query says what it should be about, like 'passkey login'.")
     named = list(dict.fromkeys(session_id for session_id, _ in addresses))
     found = relevant_rounds(archive, query, named, embedder=meaning.embedder, ready=meaning.ready)
-    if not named:
-        there = archive.ids()  # an index that can only be read may be older
-        found = [(id, round) for id, round in found if id in there][:_LINES]
-    sessions = named or list(dict.fromkeys(id for id, _ in found))[:_SESSIONS]
+    there = archive.ids()  # an index that can only be read may be older
+    found = [item for item in found if item.session_id in there]
+    best = list(dict.fromkeys(item.session_id for item in found))
+    sessions = [*best, *(id for id in named if id not in best)] if named else best[:_SESSIONS]
     if not sessions:
         raise NotFound(f"Nothing is about '{text}'. Other words may help.")
-    best = found if budget is not None else found[:_RELEVANT]
     sources = []
-    for session_id in sessions:
-        count = archive.open(session_id).count
-        wanted = [round for id, round in best if id == session_id and round <= count]
-        about = sorted({round for id, round in found if id == session_id and round <= count})
+    for id in sessions:
+        about = sorted(item.round for item in found[:LINES] if item.session_id == id)
         # Without a named session only what is relevant is worth a line.
-        if named or about:
-            sources.append(_source(archive, session_id, wanted, () if named else about))
-    return sources
+        sources.append(_source(archive, id, (), () if named else about))
+    counts = {source.session.session_id: source.session.count for source in sources}
+    rounds = [i for i in found if i.round <= counts.get(i.session_id, i.round)]
+    return _Found(sources, query, rounds)

@@ -53,12 +53,16 @@ EVERYTHING = Fidelity("full", "full", "full")
 
 def round_text(address: str, round: Round, fidelity: Fidelity) -> str:
     """A round under a heading that says where it is from."""
-    when = f" · {_minute(round.started)}" if round.started else ""
-    lines = [f"### {address}{when}", ""]
+    lines = [heading(address, round), ""]
     renderer, asked = RoundRenderer(fidelity), len(round.asked)
     for at, block in enumerate(round.blocks):
         lines += renderer.visit(block, typed=at < asked)
     return "\n".join(lines).rstrip() + "\n\n"
+
+
+def heading(address: str, round: Round) -> str:
+    """Where a round is from, and when it began."""
+    return f"### {address}" + (f" · {minute(round.started)}" if round.started else "")
 
 
 class RoundRenderer(BlockVisitor[Iterator[str]]):
@@ -92,8 +96,8 @@ class RoundRenderer(BlockVisitor[Iterator[str]]):
         wanted = self._fidelity
         if wanted.tool_input == "omit" and wanted.tool_output == "omit":
             return
-        detail = _cut(describe(block), _SUMMARY_CHARS) if wanted.tool_input != "omit" else ""
-        yield f"- {one_line(block.name)}{_failure(block.result)} {detail}".rstrip()
+        detail = cut(describe(block), _SUMMARY_CHARS) if wanted.tool_input != "omit" else ""
+        yield f"- {one_line(block.name)}{failure_mark(block.result)} {detail}".rstrip()
         if wanted.tool_input == "full" and block.input is not None:
             yield from fence(pretty(block.input), "json")
         if block.result is not None:
@@ -107,7 +111,7 @@ class RoundRenderer(BlockVisitor[Iterator[str]]):
         if self._fidelity.tool_output == "full":
             yield from _aside(block.kind, block.text, "full")
         elif block.kind in _TELLING_NOTICES:
-            yield from (f"[{block.kind}: {_cut(gist(block.text), _SUMMARY_CHARS)}]", "")
+            yield from (f"[{block.kind}: {cut(gist(block.text), _SUMMARY_CHARS)}]", "")
 
     def attachment(self, block: Attachment) -> Iterator[str]:
         return self._data(block)
@@ -126,9 +130,9 @@ def reference(address: str, round: Round) -> str:
     said = next((text for reply in round.replies if (text := reply.text).strip()), "")
     calls = sum(1 for _ in round.calls)
     facts = [
-        _minute(round.started) if round.started else "",
-        _cut(asked, _PREVIEW),
-        f"→ {_cut(said, _PREVIEW)}" if said else "",
+        minute(round.started) if round.started else "",
+        cut(asked, _PREVIEW),
+        f"→ {cut(said, _PREVIEW)}" if said else "",
         f"({plural(calls, 'call')})" if calls else "",
         f"~{tokens(round_text(address, round, Fidelity())):,} tokens",
     ]
@@ -161,7 +165,8 @@ def _result(result: ToolResult, level: Level) -> Iterator[str]:
         yield f"  → {_summary(text)}"
 
 
-def _failure(result: ToolResult | None) -> str:
+def failure_mark(result: ToolResult | None) -> str:
+    """How a call ended, where that was not well."""
     if result is None:
         return ""
     ended = "interrupted" if result.interrupted else ""
@@ -183,11 +188,12 @@ def _picture(block: Image | Document) -> str:
     return f"[{kind.rstrip()}]"
 
 
-def _minute(moment: str) -> str:
+def minute(moment: str) -> str:
+    """A timestamp as headings have it."""
     return one_line(moment)[:16].replace("T", " ")
 
 
-def _cut(text: str, most: int) -> str:
+def cut(text: str, most: int) -> str:
     """The beginning of a text, on one line."""
     words = one_line(text[:_BEGINNING])
     return words if len(words) <= most else words[:most].rstrip() + "…"

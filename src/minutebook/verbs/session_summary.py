@@ -1,0 +1,107 @@
+"""A session in a few lines: goal, decisions, outcome, open ends, pull requests, files.
+
+For an agent that goes on with the work: what it must know before it reads any round.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from minutebook.archive.session import OpenSession
+from minutebook.derive.activity import activity
+from minutebook.derive.calls import path_of
+from minutebook.derive.messages import INTERRUPTION
+from minutebook.derive.plain import one_line
+from minutebook.model import Notice, Round
+from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.verbs.digest import answer_of
+from minutebook.verbs.round_text import cut
+
+_GOAL = 300  # characters
+_LINE = 200
+_TOPIC = 80
+_MOST = 5  # lines of a kind
+_FILES = 10
+
+
+def session_summary(
+    session: OpenSession, record: SessionRecord, pull_requests: Iterable[str] = ()
+) -> tuple[str, ...]:
+    """Lines about a session, the most important first; nothing for what there is none of."""
+    rounds = [session.round(number) for number in range(1, session.count + 1)]
+    if not rounds:
+        return ()
+    links = dict.fromkeys(pull_requests)
+    for engagement in record.engagements:
+        links.update(dict.fromkeys(engagement.pull_requests))
+    for round in rounds:
+        links.update(dict.fromkeys(activity(round).pull_requests))
+    return (
+        *_goal(rounds, record.engagements),
+        *_decisions(record.engagements),
+        *_outcomes(record.engagements),
+        *_open_ends(rounds[-1], record.engagements),
+        *(f"- Pull request: {cut(link, _LINE)}" for link in list(links)[-_MOST:]),
+        *_files(rounds, record.cwd or ""),
+    )
+
+
+def _goal(rounds: Sequence[Round], engagements: Sequence[Engagement]) -> Iterator[str]:
+    asked = (round.prompt.said for round in rounds if round.prompt is not None)
+    first = next((words for words in asked if words.strip()), "")
+    if first:
+        yield f"- Goal: {cut(first, _GOAL)}"
+    if len(engagements) > 1:
+        topics = [f"{cut(e.topic, _TOPIC)} ({_where(e)})" for e in engagements[:_MOST]]
+        more = f"; {len(engagements) - _MOST} more" if len(engagements) > _MOST else ""
+        yield f"- Topics: {'; '.join(topics)}{more}"
+
+
+def _decisions(engagements: Sequence[Engagement]) -> Iterator[str]:
+    """The latest ones: they say what holds now."""
+    found = [
+        f"- Decided ({_where(e)}): {cut(d, _LINE)}" for e in engagements for d in e.key_decisions
+    ]
+    yield from found[-_MOST:]
+
+
+def _outcomes(engagements: Sequence[Engagement]) -> Iterator[str]:
+    found = [f"- Outcome ({_where(e)}): {cut(e.outcome, _LINE)}" for e in engagements if e.outcome]
+    yield from found[-_MOST:]
+
+
+def _open_ends(last: Round, engagements: Sequence[Engagement]) -> Iterator[str]:
+    """What was not completed, and what nobody answered."""
+    unfinished = [e for e in engagements if e.phase != "completed"]
+    for engagement in unfinished[-_MOST:]:
+        where = f"{_where(engagement)}, {one_line(engagement.phase)}"
+        yield f"- Open ({where}): {cut(engagement.topic, _LINE)}"
+    answer = answer_of(last)
+    lines = answer.splitlines()
+    notices = {block.kind for block in last.blocks if isinstance(block, Notice)}
+    if INTERRUPTION in notices:
+        yield f"- Open: the last round (#{last.number}) was interrupted"
+    elif not answer:
+        yield f"- Open: the last prompt (#{last.number}) has no answer"
+    elif lines[-1].rstrip(" *_`").endswith(("?", "？")):
+        yield f"- Open: the last answer (#{last.number}) asks: {cut(lines[-1], _LINE)}"
+
+
+def _files(rounds: Sequence[Round], cwd: str) -> Iterator[str]:
+    """The files that were changed, those changed most often first."""
+    changed = Counter(
+        path.removeprefix(f"{cwd}/")
+        for round in rounds
+        for call in round.calls
+        if call.kind in ("edit", "write") and (path := path_of(call))
+    )
+    if changed:
+        named = [f"{cut(path, _LINE)} ({n})" for path, n in changed.most_common(_FILES)]
+        more = f", {len(changed) - _FILES} more" if len(changed) > _FILES else ""
+        yield f"- Files changed (how often): {', '.join(named)}{more}"
+
+
+def _where(engagement: Engagement) -> str:
+    first, last = engagement.turn_range
+    return f"#{first}" if first == last else f"#{first}-{last}"
