@@ -25,9 +25,10 @@ from benchmarks.made_queries import edited, lines
 from minutebook.archive import Archive
 from minutebook.archive.files import find_file
 from minutebook.archive.finding import search
-from minutebook.index.embedders import Embedder, OnnxEmbedder, StaticEmbedder
+from minutebook.index.embedders import Embedder, OnnxEmbedder
 from minutebook.index.engine import Engine, Mode
 from minutebook.index.query import Filters, parse_query
+from minutebook.index.static import StaticEmbedder
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

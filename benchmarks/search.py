@@ -30,9 +30,9 @@ import numpy as np
 from benchmarks.generated import CORPUS, generate
 from minutebook.archive.settings import set_setting
 from minutebook.index import database as db
-from minutebook.index.embedders import StaticEmbedder
 from minutebook.index.engine import Engine
 from minutebook.index.query import Filters, Query, parse_query
+from minutebook.index.static import StaticEmbedder
 from minutebook.record.layout import Layout
 
 _PASSAGES = 3  # of a pair, on the average

@@ -171,7 +171,7 @@ class CorpusSource:
 
     def embedder(self) -> Any:
         if self._embedder is None:
-            from minutebook.index.embedders import StaticEmbedder
+            from minutebook.index.static import StaticEmbedder
 
             self._embedder = StaticEmbedder()
         return self._embedder

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from minutebook.index import database as db
-from minutebook.index.embedders import StaticEmbedder
 from minutebook.index.engine import Engine
 from minutebook.index.entry import Entry, prepare
 from minutebook.index.lexical import Lexical
+from minutebook.index.static import StaticEmbedder
 from minutebook.index.update import Update
 
 Build = Callable[..., Engine]

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from minutebook.index.embedders import StaticEmbedder
 from minutebook.index.engine import Engine, Mode, Scope
 from minutebook.index.entry import Entry
 from minutebook.index.query import Filters, Query, parse_query
+from minutebook.index.static import StaticEmbedder
 from tests.index.conftest import put, turn
 
 PROJECTS, BRANCHES, MODELS = ("/w/orchard", "/w/Garden", ""), ("main", "fix-1"), ("opus", "haiku")

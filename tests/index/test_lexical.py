@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from minutebook.errors import BadArgument
 from minutebook.index.analysis import parts_of, variants
-from minutebook.index.embedders import StaticEmbedder
 from minutebook.index.engine import Engine, Mode
 from minutebook.index.query import Filters, parse_query
+from minutebook.index.static import StaticEmbedder
 from tests.index.conftest import Build, turn
 
 

@@ -72,7 +72,8 @@ def choose(layout: Layout, what: str, model: str = "") -> Choice:
 
 
 def load(choice: Choice) -> Embedder:
-    from minutebook.index.embedders import EndpointEmbedder, OnnxEmbedder, StaticEmbedder
+    from minutebook.index.embedders import EndpointEmbedder, OnnxEmbedder
+    from minutebook.index.static import StaticEmbedder
 
     if choice.kind == "onnx":
         return OnnxEmbedder(Path(choice.where))

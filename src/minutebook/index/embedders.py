@@ -1,4 +1,4 @@
-"""Embedders: text → vectors. The one in the box needs no network and no set-up.
+"""Embedders: text → vectors. The one in the box (`static`) needs no network and no set-up.
 
 Vectors of different embedders are never compared: each is known by a fingerprint.
 """
@@ -13,16 +13,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from minutebook.errors import BadArgument
+from minutebook.index.static import CHARS, Likeness, unit
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     Matrix = NDArray[np.float32]
-
-_CHARS = 2_000  # of a text; its first words say what it is about
-_FEW_TOKENS = 200
-STATIC = "static"
 
 
 class Embedder(Protocol):
@@ -35,7 +32,7 @@ class Embedder(Protocol):
 
     @property
     def weight(self) -> float:
-        """How much its ranking counts beside the words' own."""
+        """What likeness counts beside words."""
         ...
 
     @property
@@ -70,79 +67,9 @@ class Embedder(Protocol):
         ...
 
 
-class _Thresholds:
-    """What cosines mean, by and large."""
-
-    alike, related, certain = 0.2, 0.35, 0.45
-
-    def embed(self, texts: Sequence[str]) -> Matrix:
-        raise NotImplementedError
-
-    def embed_query(self, text: str) -> Matrix:
-        vector: Matrix = self.embed([text])[0]
-        return vector
-
-
-class StaticEmbedder(_Thresholds):
-    """The embedder in the box: wordllama's token vectors, averaged (256 dimensions, MIT).
-
-    Its weights are inside the wheel; only they are used, because importing the package
-    itself takes longer than a search.
-    """
-
-    weight = 1.0
-    batch = 2_000
-
-    def __init__(self) -> None:
-        from importlib.util import find_spec
-
-        from safetensors import safe_open
-        from tokenizers import Tokenizer
-
-        found = find_spec("wordllama")
-        if found is None or found.origin is None:
-            raise BadArgument("The package wordllama is missing: `pip install wordllama`.")
-        folder = Path(found.origin).parent
-        weights = folder / "weights" / "l2_supercat_256.safetensors"
-        config = folder / "tokenizers" / "l2_supercat_tokenizer_config.json"
-        file: Any = safe_open(weights, framework="numpy")
-        self._rows: Any = file.get_slice(next(iter(file.keys())))
-        self._matrix: Matrix | None = None
-        self._tokenizer = Tokenizer.from_buffer(config.read_bytes())
-        self._tokenizer.no_padding()
-        self._tokenizer.no_truncation()
-        self.fingerprint = f"{STATIC}-{weights.stat().st_size}"
-        self.dimensions = int(self._rows.get_shape()[1])
-
-    def embed(self, texts: Sequence[str]) -> Matrix:
-        import numpy as np
-
-        result = np.zeros((len(texts), self.dimensions), dtype=np.float32)
-        encoded = self._tokenizer.encode_batch(
-            [_sendable(text) for text in texts], add_special_tokens=False
-        )
-        all_rows = sum(len(tokens.ids) for tokens in encoded) > _FEW_TOKENS
-        for place, tokens in enumerate(encoded):
-            if tokens.ids:
-                result[place] = self._vectors(tokens.ids, all_rows).mean(axis=0)
-        return _unit(result)
-
-    def _vectors(self, ids: list[int], all_rows: bool) -> Matrix:
-        """The vectors of tokens. A query needs a few of the 32,000: reading all of them would
-        take longer than the search."""
-        import numpy as np
-
-        if all_rows and self._matrix is None:
-            self._matrix = self._rows[:].astype(np.float32)
-        if self._matrix is not None:
-            return self._matrix[ids]
-        return np.stack([self._rows[id] for id in ids]).astype(np.float32)
-
-
-class OnnxEmbedder(_Thresholds):
+class OnnxEmbedder(Likeness):
     """A sentence transformer as ONNX, with its ``tokenizer.json`` beside it."""
 
-    weight = 1.5
     batch = 32
 
     def __init__(self, folder: Path) -> None:
@@ -181,13 +108,12 @@ class OnnxEmbedder(_Thresholds):
         if output.ndim == 3:
             weights = mask[:, :, None].astype(np.float32)
             output = (output * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1e-9)
-        return _unit(np.asarray(output, dtype=np.float32))
+        return unit(np.asarray(output, dtype=np.float32))
 
 
-class EndpointEmbedder(_Thresholds):
+class EndpointEmbedder(Likeness):
     """An OpenAI-compatible ``/embeddings`` endpoint."""
 
-    weight = 1.5
     batch = 64
 
     def __init__(self, url: str, model: str) -> None:
@@ -213,7 +139,7 @@ class EndpointEmbedder(_Thresholds):
                 f"{self._url} gives {len(ordered)} embeddings of {sorted(lengths)} numbers for "
                 f"{len(texts)} texts."
             )
-        return _unit(np.array([item.embedding for item in ordered], dtype=np.float32))
+        return unit(np.array([item.embedding for item in ordered], dtype=np.float32))
 
 
 class _Embedding(msgspec.Struct):
@@ -226,15 +152,7 @@ class _Embeddings(msgspec.Struct):
 
 
 def _sendable(text: str) -> str:
-    return text[:_CHARS].encode("utf-8", "replace").decode()
-
-
-def _unit(vectors: Matrix) -> Matrix:
-    import numpy as np
-
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit: Matrix = (vectors / np.maximum(norms, 1e-9)).astype(np.float32)
-    return unit
+    return text[:CHARS].encode("utf-8", "replace").decode()
 
 
 def _digest(path: Path) -> str:
