@@ -15,8 +15,11 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import shutil
+import subprocess
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +49,61 @@ def rank(archive: Archive, question: dict[str, Any], mode: Mode, embedder: Embed
     found = [{hit.session_id, *hit.copies} for hit in answer.hits]
     wanted = question["session_id"]
     return next((at for at, ids in enumerate(found, 1) if wanted in ids), 10_000)
+
+
+def asked_of(before: list[str], place: list[str], words: str, mode: Mode, limit: int) -> list[str]:
+    """The sessions another version finds, by its command line, which has not changed."""
+    command = [*before, "search", "--mode", mode, "--limit", str(limit), "--no-refresh", "--json"]
+    done = subprocess.run(
+        [*command, *place, "--", words], capture_output=True, text=True, check=False
+    )
+    hits = json.loads(done.stdout)["hits"] if done.returncode == 0 else []
+    return list(dict.fromkeys(hit["session_id"] for hit in hits))
+
+
+def print_before(
+    before: list[str], places: list[Path], questions: list[dict[str, Any]], count: int
+) -> None:
+    """The same questions, asked of another version."""
+    scratch = Path(tempfile.mkdtemp(prefix="minutebook-bench-"))
+    roots = [word for place in places for word in ("--root", str(place))]
+    place = [*roots, "--archive", str(scratch)]
+    kinds = sorted({question["kind"] for question in questions})
+    try:
+        quiet: dict[str, Any] = {"check": True, "capture_output": True}
+        subprocess.run([*before, "ingest", "--extractor", "offline", *place], **quiet)
+        subprocess.run([*before, "search", "anything", *place], **quiet)
+        subprocess.run([*before, "semantic", "embed", "--archive", str(scratch)], **quiet)
+        with ThreadPoolExecutor(2) as pool:
+            modes: tuple[Mode, ...] = ("lexical", "hybrid")
+            for mode in modes:
+                line = f"{'before, ' + mode:18}"
+                for kind in kinds:
+                    asked = [q for q in questions if q["kind"] == kind]
+                    found = pool.map(lambda q: asked_of(before, place, q["q"], mode, 10), asked)  # noqa: B023
+                    line += _hits(
+                        [_place(ids, q["session_id"]) for q, ids in zip(asked, found, strict=True)]
+                    )
+                print(line)
+            known = lines(places, count)
+            found = pool.map(lambda item: asked_of(before, place, item.text, "hybrid", 5), known)
+            right = sum(line.session_id in ids for line, ids in zip(known, found, strict=True))
+            print(f"before: {len(known)} lines of tool output: hit@5 {right / len(known):.3f}")
+            files = edited(places, count)
+            found = pool.map(lambda f: asked_of(before, place, f[0], "hybrid", 5), files)
+            right = sum(f[1] in ids for f, ids in zip(files, found, strict=True))
+            print(f"before: {len(files)} files as words: hit@5 {right / len(files):.3f}")
+    finally:
+        shutil.rmtree(scratch)
+
+
+def _place(found: list[str], wanted: str) -> int:
+    return found.index(wanted) + 1 if wanted in found else 10_000
+
+
+def _hits(ranks: list[int]) -> str:
+    shares = [sum(rank <= k for rank in ranks) / len(ranks) for k in (1, 5, 10)]
+    return f"{shares[0]:14.2f}{shares[1]:7.2f}{shares[2]:7.2f}"
 
 
 def made(archive: Archive, places: list[Path], embedder: Embedder, count: int) -> None:
@@ -81,6 +139,7 @@ def main() -> None:
     parser.add_argument("--root", type=Path, action="append")
     parser.add_argument("--queries", type=Path, action="append")
     parser.add_argument("--onnx", type=Path)
+    parser.add_argument("--before", help="how another version is run: 'python -m minutebook'")
     parser.add_argument("--made", type=int, default=300, help="lines and files to look for")
     options = parser.parse_args()
     files = options.queries or [
@@ -117,9 +176,10 @@ def main() -> None:
                     for question in questions
                     if question["kind"] == kind
                 ]
-                hits = [sum(r <= k for r in ranks) / len(ranks) for k in (1, 5, 10)]
-                line += f"{hits[0]:14.2f}{hits[1]:7.2f}{hits[2]:7.2f}"
+                line += _hits(ranks)
             print(line)
+        if options.before:
+            print_before(shlex.split(options.before), places, questions, options.made)
         if not options.queries:
             made(archive, places, embedders["static"], options.made)
     finally:
