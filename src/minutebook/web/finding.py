@@ -22,6 +22,7 @@ from minutebook.web.selection import whole
 from minutebook.web.state import ServerState
 
 LIMIT = 20
+_WITH_THINKING = "user,assistant,thinking,calls"  # else hidden, and a hit in it could not be seen
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -37,7 +38,8 @@ def found(hits: list[Hit], typed: str) -> list[Found]:
     for hit in hits:
         engagement = hit.engagement.id if hit.engagement and hit.kind == "engagement" else ""
         block = str(hit.block - 1) if hit.block is not None else ""  # addresses count from 0
-        href = session_url(hit.session_id, hit.round, e=engagement, q=typed, block=block)
+        show = _WITH_THINKING if hit.side == "thinking" else ""
+        href = session_url(hit.session_id, hit.round, e=engagement, q=typed, block=block, show=show)
         copies = [session_url(id, hit.round, q=typed) for id in hit.copies]
         shown.append(Found(hit, href, highlighted(hit.snippet), copies))
     return shown

@@ -71,7 +71,8 @@ export async function session() {
     $$(".round.here").forEach((element) => element.classList.remove("here"));
     target?.closest(".round")?.classList.add("here");
     const words = search.get("q");
-    if (words && target) highlight(target.closest(".round"), words.match(/[\p{L}\p{N}]+/gu) ?? []);
+    const within = block === null ? target?.closest(".round") : target;
+    if (words && within) highlight(within, words.match(/[\p{L}\p{N}]+/gu) ?? []);
   }
   addEventListener("hashchange", toHash);
 
