@@ -92,10 +92,10 @@ def _titled(info: SessionInfo, rounds: list[Round]) -> SessionInfo:
 
 def in_projects(cwds: Collection[str] | None, projects: Collection[str] | None) -> bool:
     """Whether a session worked in a folder whose path contains one of some texts, in any case."""
-    if cwds is None:
-        return False
+    if cwds is None or projects is None:
+        return cwds is not None
     where = [cwd.lower() for cwd in cwds]
-    return projects is None or any(part.lower() in cwd for part in projects for cwd in where)
+    return any(part.lower() in cwd for part in projects for cwd in where)
 
 
 def in_window(metadata: TurnMetadata, since: datetime | None) -> bool:

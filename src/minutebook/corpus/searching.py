@@ -109,16 +109,20 @@ class _Asked:
         """The best turns that pass."""
         hits: list[TurnHit] = []
         found = self._collapsed(ranked)
-        # A part at a time: mostly the first ones pass, and nobody needs the others.
-        for start in range(0, len(found), 2 * k):
-            part = self._passing(found[start : start + 2 * k])
+        # A part at a time, and more each time: mostly the first ones pass.
+        start, count = 0, k
+        while start < len(found) and len(hits) < k:
+            part = self._passing(found[start : start + count])
             pairs = self._store.pairs([item.key for item in part])
-            hits += [hit for item in part if (hit := self._hit(item, pairs[item.key])) is not None]
-            if len(hits) >= k:
-                break
+            for item in part:
+                hit = self._hit(item, pairs[item.key]) if item.key in pairs else None
+                hits += [hit] if hit is not None else []
+            start, count = start + count, count * 2
         return hits[:k]
 
     def _passing(self, found: list[_Found]) -> list[_Found]:
+        if self._filter is None and self._since is None:
+            return found
         metadata = self._store.metadata([item.key for item in found])
         return [
             item
