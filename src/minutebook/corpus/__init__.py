@@ -24,7 +24,8 @@ from minutebook.corpus.scope import TurnScope
 from minutebook.corpus.searching import Filter, TurnHit, search
 from minutebook.corpus.source import PRESETS, CorpusSource, kept_corpus, preset, with_synopsis
 from minutebook.corpus.store import Indexed
-from minutebook.corpus.strategy import ClaudeTurn, Surface
+from minutebook.corpus.strategy import Surface
+from minutebook.corpus.strategy import TurnStrategy as ClaudeTurn
 
 __all__ = [
     "DEFAULT_DAYS",

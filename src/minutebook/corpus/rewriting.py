@@ -12,7 +12,7 @@ import msgspec
 
 from minutebook.corpus.policy import Policy
 from minutebook.corpus.reading import Looked, Read
-from minutebook.corpus.strategy import KINDS, ClaudeTurn, pair_key
+from minutebook.corpus.strategy import KINDS, TurnStrategy, pair_key
 from minutebook.derive.turn_pairs import TurnMetadata, TurnPair
 from minutebook.index import database as db
 from minutebook.index.entry import Entry, seconds
@@ -49,7 +49,7 @@ class Rewrite:
     """One run of changes to an index and its pairs."""
 
     def __init__(
-        self, connection: db.Connection, run: Update, strategy: ClaudeTurn, policy: Policy
+        self, connection: db.Connection, run: Update, strategy: TurnStrategy, policy: Policy
     ) -> None:
         self._connection, self._run = connection, run
         self._strategy, self._policy = strategy, policy

@@ -25,7 +25,7 @@ from minutebook.corpus.policy import (
 from minutebook.corpus.reading import ArchiveTurns, FetchedTurns, Fetcher, Turns
 from minutebook.corpus.scope import TurnScope
 from minutebook.corpus.store import Indexed, Store
-from minutebook.corpus.strategy import ClaudeTurn
+from minutebook.corpus.strategy import TurnStrategy
 from minutebook.derive.periods import since as parse_since
 from minutebook.derive.turn_pairs import TurnPair
 from minutebook.errors import Locked, NotFound
@@ -42,7 +42,7 @@ class CorpusSource:
     def __init__(
         self,
         source: Fetcher | Turns,
-        strategy: ClaudeTurn,
+        strategy: TurnStrategy,
         folder: Path | None = None,
         *,
         policy: Policy = Policy(),  # noqa: B008 - frozen
@@ -104,7 +104,7 @@ class CorpusSource:
         )
         return cls(
             source,
-            ClaudeTurn(include_full),
+            TurnStrategy(include_full),
             Path(kept).expanduser() if kept is not None else None,
             policy=policy,
             options=options if fetcher is None else None,

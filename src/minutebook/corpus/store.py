@@ -19,7 +19,7 @@ import msgspec
 from minutebook.corpus.policy import Policy
 from minutebook.corpus.reading import Looked, Progress, Turns
 from minutebook.corpus.rewriting import TABLES, Rewrite, unpacked
-from minutebook.corpus.strategy import ClaudeTurn
+from minutebook.corpus.strategy import TurnStrategy
 from minutebook.derive.turn_pairs import TurnMetadata, TurnPair
 from minutebook.errors import NotFound
 from minutebook.index import database as db
@@ -52,7 +52,7 @@ class Indexed(msgspec.Struct, frozen=True):
 class Store:
     """One index on disk."""
 
-    def __init__(self, folder: Path, strategy: ClaudeTurn, policy: Policy) -> None:
+    def __init__(self, folder: Path, strategy: TurnStrategy, policy: Policy) -> None:
         self.folder, self._strategy, self._policy = folder, strategy, policy
         self._database = folder / "search.db"
         self._engine: tuple[str, Engine] | None = None
@@ -112,7 +112,7 @@ class Store:
         if not self.exists:
             return None
         with db.open_search(self._database, readonly=True) as connection:
-            if db.fact(connection, _MARK) != mark or self._unfinished(connection):
+            if db.fact(connection, _MARK) != mark or not self._is_whole(connection):
                 return None
             if earliest < float(db.fact(connection, _SINCE) or 0):
                 return None  # a wider window: sessions have turns that were left out
@@ -132,8 +132,10 @@ class Store:
         told = (_VERSION, source.mark, self._strategy.include_full, named)
         return msgspec.json.encode(told).decode()
 
-    def _unfinished(self, connection: db.Connection) -> bool:
-        return (self._place(connection) / "lexical.unfinished").exists()
+    def _is_whole(self, connection: db.Connection) -> bool:
+        """Whether the full text is there, and no run that wrote it was killed."""
+        place = self._place(connection)
+        return (place / "lexical").is_dir() and not (place / "lexical.unfinished").exists()
 
     def _place(self, connection: db.Connection) -> Path:
         return self.folder / db.index_id(connection)
@@ -155,7 +157,7 @@ class Store:
         engine = self.engine()
         with db.open_search(self._database, readonly=True) as connection:
             change = db.fact(connection, _CHANGE) or ""
-            if db.fact(connection, fact) == change:
+            if db.fact(connection, fact) == change and engine.vectors(embedder).count:
                 return 0
         with writing(self.folder / ".lock", "corpus build"), private():
             missing = engine.count_missing(embedder)

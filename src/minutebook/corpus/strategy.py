@@ -25,7 +25,7 @@ class Look(NamedTuple):
     side: Side
 
 
-class ClaudeTurn(msgspec.Struct, frozen=True):
+class TurnStrategy(msgspec.Struct, frozen=True):
     """The indexing strategy: which texts of a turn can be found (CORP-07)."""
 
     include_full: bool = False
