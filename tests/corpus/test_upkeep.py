@@ -157,7 +157,7 @@ def test_a_corpus_may_be_searched_while_another_process_writes_it(
 
 
 def test_a_broken_index_is_made_again(root: Path, tmp_path: Path) -> None:
-    """NFR-03: it is disposable."""
+    """NFR-02: it is disposable."""
     corpus = of(root, folder=tmp_path / "kept")
     assert asked(corpus, "walnut")
     (tmp_path / "kept" / "search.db").write_bytes(b"no database" * 500)
@@ -170,6 +170,33 @@ def test_a_broken_index_is_made_again(root: Path, tmp_path: Path) -> None:
                 shutil.rmtree(folder)
             corpus = of(root, folder=tmp_path / "kept")
             assert search(corpus, "plant the walnut tree", mode=mode)
+
+
+def test_an_interrupted_change_of_options_is_made_good(root: Path, tmp_path: Path) -> None:
+    """CORP-07, NFR-02: neither the old options nor the new ones take it for theirs."""
+    kept = tmp_path / "kept"
+    assert asked(of(root, folder=kept), "walnut")
+
+    def broken(_: TurnPair) -> str:
+        raise ValueError("stopped")
+
+    with pytest.raises(ValueError, match="stopped"):
+        of(root, policy=Policy(synopsis=broken, storage=kept)).refresh()
+    assert of(root, folder=kept).refresh().sessions == 3
+    assert of(root, folder=kept).refresh().sessions == 0
+
+
+def test_odd_ids_are_kept(root: Path) -> None:
+    """CORP-01: a transcript may call its messages anything."""
+    odd = root / "projects" / "-w" / "00000009-2222-4333-8444-555555555555.jsonl"
+    odd.write_bytes(
+        b'{"type":"user","uuid":"\\ud800\\u0000:x","sessionId":"s","timestamp":'
+        b'"2026-11-01T10:00:00Z","message":{"role":"user","content":"Feed the \\udfff quokka"}}\n'
+    )
+    corpus = of(root, since=None)
+    (hit,) = search(corpus, "quokka", mode="lexical")
+    assert hit.pair.user_prompt.endswith("quokka")
+    assert corpus.scope[hit.pair.id] == hit.pair
 
 
 # -- windows, projects, numbers

@@ -30,7 +30,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     schedule: Schedule = "search"
     """``search``: refreshed before each search; ``manual``: only by `refresh` or `build`."""
     synopsis: Synopsis | None = None
-    """What is said of a turn beside its own words; by default nothing (CORP-10)."""
+    """What is said of a turn beside its own words; by default nothing (CORP-10). It is called
+    once a turn; another function of the same name is taken for the same."""
     synopsis_days: int | None = 30
     """Only sessions active in the last so many days get synopses; None: all of them."""
     storage: str | Path | None = None

@@ -5,10 +5,10 @@ Pairs are kept beside the entries, so that a hit is told without reading its ses
 
 from __future__ import annotations
 
+import re
 import secrets
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _VERSION = 1
 _MARK, _CHANGE, _SINCE = "corpus", "corpus change", "corpus since"
+_INDEX_ID = re.compile(r"[0-9a-f]{12}")
 _AT_ONCE = 250  # sessions looked up by one query
 
 Key = tuple[str, str]
@@ -94,6 +95,9 @@ class Store:
             Update(connection, self._lexical(connection)) as run,
         ):
             connection.executescript(TABLES)
+            # Broken off, it is an index of neither the old options nor the new ones.
+            db.set_fact(connection, _MARK, mark if known is not None else "")
+            db.set_fact(connection, _SINCE, str(earliest))
             run.mend()
             rewrite = Rewrite(connection, run, self._strategy, self._policy)
             for read in chain([first] if first is not None else [], changed):
@@ -102,7 +106,6 @@ class Store:
             rewrite.note(progress.news)
             run.finish()
             db.set_fact(connection, _MARK, mark)
-            db.set_fact(connection, _SINCE, str(earliest))
             if rewrite.wrote or db.fact(connection, _CHANGE) is None:
                 db.set_fact(connection, _CHANGE, secrets.token_hex(8))
         return Indexed(rewrite.added, rewrite.removed, sessions=len(rewrite.sessions))
@@ -128,7 +131,7 @@ class Store:
     def _mark(self, source: Turns) -> str:
         """What an index must have been made with to be one of this corpus."""
         synopsis = self._policy.synopsis
-        named = f"{synopsis.__module__}.{synopsis.__qualname__}" if synopsis is not None else None
+        named = getattr(synopsis, "__qualname__", type(synopsis).__name__)
         told = (_VERSION, source.mark, self._strategy.include_full, named)
         return msgspec.json.encode(told).decode()
 
@@ -146,8 +149,9 @@ class Store:
     def _forget(self) -> None:
         """Throw an index away that cannot be used; what else is in the folder stays."""
         self._engine = None
-        with suppress(Exception), db.open_search(self._database, readonly=True) as connection:
-            shutil.rmtree(self._place(connection), ignore_errors=True)
+        for path in self.folder.iterdir():
+            if path.is_dir() and _INDEX_ID.fullmatch(path.name):
+                shutil.rmtree(path, ignore_errors=True)
         for suffix in ("", "-wal", "-shm"):
             Path(f"{self._database}{suffix}").unlink(missing_ok=True)
 
