@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -136,4 +137,15 @@ def test_unknown_surfaces_are_refused(corpus: CorpusSource) -> None:
     for wrong in ({"thinking"}, set(), "thinking"):
         with pytest.raises(BadArgument, match="user_prompt, assistant_summary, assistant_full"):
             found(corpus, "x", surfaces=wrong)
-    assert found(corpus, "violin", surfaces="title", mode="lexical")[0].surface == "title"
+    for surface, text in TEXTS.items():
+        assert found(corpus, text, surfaces=surface, mode="lexical")[0].surface == surface
+
+
+def test_a_lean_corpus_does_not_see_what_a_full_one_left(tmp_path: Path) -> None:
+    """CORP-07: neither before it has been refreshed, nor after."""
+    full = CorpusSource.from_claude_sessions(fetcher=turns, include_full=True, folder=tmp_path)
+    full.refresh(embed=True)
+    lean = CorpusSource.from_claude_sessions(fetcher=turns, folder=tmp_path)
+    for refresh in (False, True):
+        assert search(lean, "telescope", mode="lexical", refresh=refresh) == []
+    assert search(full, "telescope", mode="lexical")

@@ -18,8 +18,9 @@ from minutebook.index.engine import Mode, Ranked, Scope
 from minutebook.index.query import Filters, Query, parse_query
 
 Filter = Mapping[str, Any] | Callable[[TurnMetadata], bool]
-_DEPTH, _DEEPER, _MOST = 200, 8, 100_000
+_DEPTH, _DEEPER, _MOST = 100, 8, 100_000
 """Entries looked at first; how many times more where too few of them pass; and at last."""
+_FEW = 16  # so many entries can share what is looked at; fewer are all there are
 
 
 class TurnHit(msgspec.Struct, frozen=True):
@@ -67,10 +68,9 @@ def search(
         raise BadArgument(f"The modes are {', '.join(get_args(Mode))}.")
     if corpus.policy.refreshes_at_search if refresh is None else refresh:
         corpus.bring_up_to_date(embed=mode != "lexical")
-    wanted = set(corpus.strategy.surfaces if surfaces is None else surfaces)
-    asked = _Asked(corpus, parse_query(query, limits), look, mode, wanted, filter)
-    scope = Scope(look.kinds, sessions, surfaces=())
+    asked = _Asked(corpus, parse_query(query, limits), look, mode, filter)
     engine, depth, seen = corpus.engine(), max(_DEPTH, 4 * k), -1
+    scope = Scope(corpus.store.limiting(look.kinds), sessions, surfaces=())
     while True:
         ranked = engine.search(
             asked.query,
@@ -82,7 +82,8 @@ def search(
             by_session=False,
         )
         hits = asked.hits(ranked, k)
-        if len(hits) >= k or len(ranked) == seen or depth >= _MOST:
+        short = len(ranked) == seen or len(ranked) < depth // _FEW
+        if len(hits) >= k or short or depth >= _MOST:
             return hits
         # Some were left out afterwards: there may be more that pass.
         seen, depth = len(ranked), min(_MOST, depth * _DEEPER)
@@ -97,11 +98,10 @@ class _Asked:
         query: Query,
         look: Look,
         mode: Mode,
-        surfaces: set[str],
         filter: Filter | None,
     ) -> None:
         self._store, self.query, self._side, self._mode = corpus.store, query, look.side, mode
-        self._surfaces, self._filter = surfaces, filter
+        self._surfaces, self._filter = look.surfaces, filter
         self._since = corpus.source.since
         self._matcher = Matcher(query)
 

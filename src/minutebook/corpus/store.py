@@ -12,18 +12,19 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from minutebook.corpus.policy import Policy
 from minutebook.corpus.reading import Looked, Progress, Turns
 from minutebook.corpus.rewriting import TABLES, Rewrite, unpacked
-from minutebook.corpus.strategy import TurnStrategy
+from minutebook.corpus.strategy import KINDS, TurnStrategy
 from minutebook.derive.turn_pairs import TurnMetadata, TurnPair
 from minutebook.errors import NotFound
 from minutebook.index import database as db
 from minutebook.index.engine import Engine
+from minutebook.index.entry import Kind
 from minutebook.index.lexical import Lexical
 from minutebook.index.update import State, Update
 from minutebook.record.store import make_folder, private, writing
@@ -38,6 +39,15 @@ _AT_ONCE = 250  # sessions looked up by one query
 
 Key = tuple[str, str]
 """Session and key of a pair."""
+
+
+class _Mark(NamedTuple):
+    """What an index was made with."""
+
+    version: int
+    source: str
+    include_full: bool
+    synopsis: str
 
 
 class Indexed(msgspec.Struct, frozen=True):
@@ -132,8 +142,8 @@ class Store:
         """What an index must have been made with to be one of this corpus."""
         synopsis = self._policy.synopsis
         named = getattr(synopsis, "__qualname__", type(synopsis).__name__)
-        told = (_VERSION, source.mark, self._strategy.include_full, named)
-        return msgspec.json.encode(told).decode()
+        mark = _Mark(_VERSION, source.mark, self._strategy.include_full, named)
+        return msgspec.json.encode(mark).decode()
 
     def _is_whole(self, connection: db.Connection) -> bool:
         """Whether the full text is there, and no run that wrote it was killed."""
@@ -181,6 +191,14 @@ class Store:
         if self._engine is None or self._engine[0] != change:
             self._engine = (change, Engine(self._database, self.folder))
         return self._engine[1]
+
+    def limiting(self, kinds: tuple[Kind, ...]) -> tuple[Kind, ...]:
+        """The kinds a search must be limited to; none where the index has no others."""
+        with db.open_search(self._database, readonly=True) as connection:
+            mark = db.fact(connection, _MARK)
+        full = not mark or _Mark(*msgspec.json.decode(mark)).include_full
+        there = set(KINDS) if full else set(KINDS) - {"rest"}
+        return () if there <= set(kinds) else kinds
 
     def metadata(self, keys: Sequence[Key]) -> dict[Key, TurnMetadata]:
         """The metadata of some pairs."""

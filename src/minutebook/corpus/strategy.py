@@ -21,6 +21,7 @@ _FULL, _TITLE = "full:", "title:"
 class Look(NamedTuple):
     """Where an engine has to look for some surfaces, and nowhere else."""
 
+    surfaces: frozenset[str]
     kinds: tuple[Kind, ...]
     side: Side
 
@@ -67,15 +68,15 @@ class TurnStrategy(msgspec.Struct, frozen=True):
 
     def look(self, surfaces: Collection[str] | None) -> Look:
         """Where to look for exactly these surfaces (CORP-08)."""
-        wanted = set(self.surfaces if surfaces is None else self._known(surfaces))
+        wanted = frozenset(self.surfaces if surfaces is None else self._known(surfaces))
         asked = "user_prompt" in wanted
         answered = bool(wanted & {"assistant_summary", "assistant_full"})
         kinds: list[Kind] = ["turn"] if asked or answered else []
         kinds += ["rest"] if "assistant_full" in wanted else []
         kinds += ["title"] if "title" in wanted else []
         if asked == answered:
-            return Look(tuple(kinds), "both")
-        return Look(tuple(kinds), "asked" if asked else "answered")
+            return Look(wanted, tuple(kinds), "both")
+        return Look(wanted, tuple(kinds), "asked" if asked else "answered")
 
     def _known(self, surfaces: Collection[str]) -> Collection[str]:
         named = {surfaces} if isinstance(surfaces, str) else surfaces
