@@ -14,6 +14,7 @@ from minutebook.archive.refreshing import words_of
 from minutebook.archive.sessions import has_grown
 from minutebook.derive.times import instant
 from minutebook.derive.turn_pairs import TurnMetadata, TurnPair, turn_pairs
+from minutebook.index.entry import seconds
 from minutebook.index.update import State
 from minutebook.model import Round, SessionInfo, Text
 from minutebook.sources.library import open_transcript
@@ -57,12 +58,11 @@ def candidates(
                 Candidate(session_id=id, at=transcript.mtime, state=state, size=transcript.size)
             )
         elif entry is not None and (transcript is not None or not only_present):
-            ended = instant(entry.info.ended)
             called = hashlib.sha256((entry.info.title or "").encode("utf-8", "replace"))
             found.append(
                 Candidate(
                     session_id=id,
-                    at=ended.timestamp() if ended is not None else entry.mtime,
+                    at=seconds(entry.info.ended) or entry.mtime,
                     state=(f"archive:{called.hexdigest()[:16]}", entry.rounds, 0.0),
                     size=max(entry.size, 0),
                     cwds=entry.info.cwds,
