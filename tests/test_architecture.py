@@ -100,6 +100,7 @@ MAY_NAME = {
     "minutebook": "the façade's docstring has an example",
     "minutebook.api": "find_transcripts is called with ~/.claude in its example",
     "minutebook.corpus": "from_claude_sessions is the name seed 002 gives it",
+    "minutebook.corpus.source": "likewise",
     "minutebook.cli.main": "the verb export-claude is seed 003's",
     "minutebook.cli.export_claude": "likewise",
     "minutebook.cli.hits": "names that verb as the way on from a deleted transcript",

@@ -87,6 +87,7 @@ def test_the_words_of_a_round_file_are_those_of_the_round(given: list[Round]) ->
         quick = read_words(round_file("s", round))
         assert [m.role for m in quick.messages] == [m.role for m in round.messages]
         assert [m.said for m in quick.replies] == [m.said for m in round.replies]
+        assert quick.usage == round.usage
         if round.prompt is not None:
             assert quick.prompt is not None
             assert quick.prompt.said == round.prompt.said

@@ -21,6 +21,7 @@ FIRST = [
     ["ingest"],
     ["inscribe", "--all", "--ended"],
     ["search", "passkey"],
+    ["corpus", "build"],
     ["similar", "Reed"],
     ["semantic", "use", "static"],
     ["config", "ghost_prompts", "4"],

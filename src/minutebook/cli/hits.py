@@ -60,7 +60,7 @@ def _print_hit(hit: Hit, address: str) -> None:
     terminal.say(f"{day}  {click.style(address, fg='cyan')}  {named}")
     if hit.snippet.text and (hit.side not in _NAMED or hit.engagement is None):
         side = f"{_SIDES.get(hit.side or '', hit.side or '')}: "
-        terminal.say(f"  {terminal.quiet(side)}{_marked(hit.snippet, room - 2 - len(side))}")
+        terminal.say(f"  {terminal.quiet(side)}{marked(hit.snippet, room - 2 - len(side))}")
     elif hit.engagement is not None:
         _print_topic(hit.engagement)
 
@@ -84,7 +84,7 @@ def _print_more(hit: Hit) -> None:
         terminal.say(terminal.quiet(f"  {terminal.one_line(resume)}"))
 
 
-def _marked(snippet: Snippet, room: int) -> str:
+def marked(snippet: Snippet, room: int) -> str:
     """A snippet cut to so many cells, its words bold."""
     text = snippet.text
     if terminal.width(text) > room:

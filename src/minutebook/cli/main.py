@@ -21,6 +21,7 @@ VERBS = {
     "stats": "Count engagements by method, project, agent, phase and day.",
     "similar": "Find turns of other sessions that are about the same as one.",
     "semantic": "Configure semantic search; show embedding progress.",
+    "corpus": "Build and search a corpus of turn pairs: what you asked, what was answered.",
     "correct": "Correct an engagement; your word wins over every later extraction.",
     "doctor": "Show what the transcripts look like, and which will be deleted.",
     "context": "Give an agent exactly the rounds it needs, within its budget.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from typing import Any
 
@@ -17,26 +16,12 @@ from minutebook.cli.hits import print_hits, print_total
 from minutebook.cli.json_output import print_json
 from minutebook.cli.new_index import telling_of_a_new_index
 from minutebook.cli.options import archive_options, json_option, opened
+from minutebook.cli.words import WordsCommand
 from minutebook.errors import BadArgument, MinutebookError
 from minutebook.index.query import parse_query
 
-_EXCLUSION = re.compile(r"-[^\W\d_]\w{2,}")  # longer than any cluster of short options
 
-
-class _Search(click.Command):
-    """A command in which ``-word`` leaves a word out, although it looks like options."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        known = {name for parameter in self.params for name in parameter.opts}
-        meant = [
-            # A minus sign instead of a hyphen: nothing takes that for an option.
-            f"\u2212{arg[1:]}" if _EXCLUSION.match(arg) and arg not in known else arg
-            for arg in args
-        ]
-        return super().parse_args(ctx, meant)
-
-
-@click.command("search", cls=_Search)
+@click.command("search", cls=WordsCommand)
 @click.argument("query", nargs=-1)
 @archive_options
 @filter_options

@@ -21,6 +21,9 @@ class TurnMetadata(msgspec.Struct, frozen=True, omit_defaults=True):
     model: str | None = None
     has_tool_use: bool = False
     usage: Usage = Usage()
+    """Tokens of the round, each reply's once."""
+    title: str | None = None
+    """What the session is called (CORP-13)."""
 
 
 class TurnPair(msgspec.Struct, frozen=True):
@@ -71,5 +74,6 @@ def turn_pairs(info: SessionInfo, rounds: Iterable[Round]) -> Iterator[TurnPair]
                 model=round.model or model,
                 has_tool_use=round.tool_count > 0,
                 usage=round.usage,
+                title=info.title,
             ),
         )

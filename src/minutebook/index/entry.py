@@ -16,7 +16,7 @@ from minutebook.derive.turn_pairs import TurnPair
 from minutebook.index.analysis import pairs, parts_of
 from minutebook.model.engagement import SessionRecord
 
-Kind = Literal["turn", "title", "engagement", "session"]
+Kind = Literal["turn", "title", "engagement", "session", "rest"]
 _LONGEST_SESSION = 2_000_000  # characters of a session as one text
 _LONGEST = 200_000  # characters of a side; what follows is hardly ever words
 _OWN_OUTPUT = "minutebook show "

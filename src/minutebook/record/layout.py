@@ -36,6 +36,7 @@ class Layout:
         self.watch_lock = root / ".watch.lock"
         self.watch_spending = root / "watch.json"
         self.hook_log = root / "hook.log"
+        self.corpora = root / "corpora"
         self.ledger = self.sessions / "ledger.json"
 
     def agent(self, agent_id: str) -> Path:

@@ -41,6 +41,10 @@ class _Meta(msgspec.Struct):
     """Only in exports: what else told a helper is not always in its file."""
 
 
+# The same files are looked for again and again, and making a path costs more than looking.
+_path = lru_cache(maxsize=20_000)(Path)
+
+
 def default_root() -> Path:
     """``$CLAUDE_CONFIG_DIR``, else ``~/.claude``."""
     return Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
@@ -75,7 +79,7 @@ def _session_files(base: Path, troubles: list[Trouble]) -> Iterator[tuple[Path, 
         for file in inner:
             if not file.name.endswith(".jsonl") or file.name.startswith("agent-"):
                 continue
-            path = Path(file.path)
+            path = _path(file.path)
             try:
                 if file.is_file():
                     yield path, file.stat()

@@ -13,7 +13,7 @@ import pytest
 
 import minutebook
 import minutebook.corpus as module
-from minutebook.corpus import CorpusSource, preset, search, with_synopsis
+from minutebook.corpus import CorpusSource, policy, preset, search, with_synopsis
 from minutebook.derive.turn_pairs import TurnMetadata, TurnPair
 from minutebook.errors import BadArgument, NotFound
 from tests.conftest import as_line, user
@@ -40,8 +40,10 @@ def ids(hits: list[module.TurnHit]) -> list[str]:
 
 
 def test_doctests_run() -> None:
-    """The module's own example is true."""
-    assert doctest.testmod(module).failed == 0
+    """The modules' own examples are true."""
+    for documented in (module, policy):
+        results = doctest.testmod(documented)
+        assert results.attempted and not results.failed
 
 
 def test_it_is_lazy() -> None:
