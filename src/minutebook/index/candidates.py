@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from minutebook.index import ranking
@@ -104,11 +105,9 @@ class Candidates:
             for row in rows
         )
 
-    @property
+    @cached_property
     def _cosines(self) -> dict[int, float]:
-        if getattr(self, "_known", None) is None:
-            self._known = ranking.best_of((like.row, like.cosine) for like in self.likes)
-        return self._known
+        return ranking.best_of((like.row, like.cosine) for like in self.likes)
 
     def _row_scores(self, owners: Mapping[int, Owner]) -> dict[int, float]:
         total = ranking.added(

@@ -16,6 +16,7 @@ from minutebook.index import database as db
 from minutebook.index.candidates import Candidates
 from minutebook.index.entry import Entry
 from minutebook.index.lexical import Lexical, Side, TantivyQuery, Unreadable, fields_of
+from minutebook.index.look import LONELY, PASSAGES, Look
 from minutebook.index.passages import passages_of
 from minutebook.index.query import Query
 
@@ -26,9 +27,7 @@ if TYPE_CHECKING:
 Mode = Literal["lexical", "semantic", "hybrid"]
 DEPTH = 200
 """Entries each engine contributes."""
-_PASSAGES = 4  # passages compared for an entry wanted: several of one session count
 _ROUNDS = 2  # rounds told of each session
-_LONELY = 50  # sessions found as a whole whose rounds are looked for
 _MOST_FILTERED = 2_000_000
 
 
@@ -65,7 +64,7 @@ class Engine:
         with db.open_search(database, readonly=True) as connection:
             self._folder = folder / db.index_id(connection)
         try:
-            self._lexical = Lexical(self._folder / "lexical")
+            self.lexical = Lexical(self._folder / "lexical")
         except Unreadable as error:
             raise db.Outdated(str(error)) from None
         self._matrices: dict[str, Vectors] = {}
@@ -87,7 +86,7 @@ class Engine:
         Their texts are left out (`filled` has them), unless a phrase is looked for.
         """
         with db.open_search(self._database, readonly=True) as connection:
-            look = _Look(self, connection, query, mode, side, scope, depth)
+            look = Look(self, connection, query, mode, side, scope, depth)
             found = Candidates()
             if scope.said:
                 look.for_words(found)
@@ -96,7 +95,7 @@ class Engine:
             if scope.surfaces and side == "both" and mode != "semantic":
                 look.for_work(found)
             owners = db.owners(connection, found.rows)
-            if by_session and (lonely := found.lonely(owners, _LONELY)):
+            if by_session and (lonely := found.lonely(owners, LONELY)):
                 owners |= look.for_rounds_of(found, lonely)
             filters = query.filters
             each = depth if filters.method or filters.phase else _ROUNDS
@@ -132,13 +131,13 @@ class Engine:
         """What passes the filters, the newest first."""
         with db.open_search(self._database, readonly=True) as connection:
             within = self.within(connection, query, scope)
-            rows = self._lexical.newest(within, depth) if within is not None else []
+            rows = self.lexical.newest(within, depth) if within is not None else []
             found = db.fetch(connection, rows, texts=False)
         return [Ranked(row, 0.0, found[row].entry, done=True) for row in rows if row in found]
 
     def _has_phrases(self, entry: Entry, query: Query, side: Side) -> bool:
         texts = [getattr(entry, name) for name in fields_of(side)]
-        return all(any(self._lexical.holds(p, text) for text in texts) for p in query.phrases)
+        return all(any(self.lexical.holds(p, text) for text in texts) for p in query.phrases)
 
     def like(
         self, entry: Entry, embedder: Callable[[], Embedder], depth: int = DEPTH
@@ -147,7 +146,7 @@ class Engine:
         engine = embedder()
         (vector,) = engine.embed([f"{entry.asked}\n{entry.answered}"])
         hits: dict[int, float] = {}
-        for like in self.vectors(engine).search(vector, depth * _PASSAGES):
+        for like in self.vectors(engine).search(vector, depth * PASSAGES):
             hits.setdefault(like.row, like.cosine)
         with db.open_search(self._database, readonly=True) as connection:
             found = db.fetch(connection, list(hits)[:depth])
@@ -232,12 +231,12 @@ class Engine:
             return None
         state = f"{db.fact(connection, 'refreshed')} {db.fact(connection, 'count')}"
         if self._kept is None or self._kept[0] != (state, key):
-            self._kept = ((state, key), self._lexical.rows(within, _MOST_FILTERED))
+            self._kept = ((state, key), self.lexical.rows(within, _MOST_FILTERED))
         return self._kept[1]
 
     def within(self, connection: db.Connection, query: Query, scope: Scope) -> TantivyQuery | None:
         limits = query.filters
-        return self._lexical.within(
+        return self.lexical.within(
             kinds=scope.kinds,
             sessions=_sessions(connection, scope.sessions, limits.session),
             projects=_named(connection, "project", limits.project),
@@ -249,95 +248,6 @@ class Engine:
             command=limits.command,
             error=limits.error,
         )
-
-
-class _Look:
-    """One search, as it is made."""
-
-    def __init__(
-        self,
-        engine: Engine,
-        connection: db.Connection,
-        query: Query,
-        mode: Mode,
-        side: Side,
-        scope: Scope,
-        depth: int,
-    ) -> None:
-        self._engine, self._lexical, self._connection = engine, engine._lexical, connection
-        self._query, self._mode, self._side = query, mode, side
-        self._scope, self._depth = scope, depth
-        self._within = engine.within(connection, query, scope)
-        turns = msgspec.structs.replace(scope, kinds=("turn",))
-        self._turns_within = engine.within(connection, query, turns)
-
-    def for_words(self, found: Candidates) -> None:
-        """Words of rounds, and of sessions as a whole."""
-        query, side, depth = self._query, self._side, self._depth
-        whole = self._lexical.whole(query, depth, side, self._within)
-        found.whole, found.exact = dict(whole), 1 / max(1, len(query.telling))
-        if self._mode == "semantic":
-            return
-        found.said = dict(self._lexical.about(query, 2 * depth, side, self._within))
-        least = min(found.said.values(), default=1.0)
-        for row, _ in whole:
-            found.said.setdefault(row, least)
-        if side == "both" and not query.phrases and self._scope.kinds != ("engagement",):
-            rows = self._lexical.sessions(query, depth, self._sessions_within())
-            owners = db.owners(self._connection, [row for row, _ in rows])
-            found.sessions = {owners[row].session_id: s for row, s in rows if row in owners}
-
-    def _sessions_within(self) -> TantivyQuery | None:
-        """The filters, for sessions as a whole; what holds for a round only is left to rounds."""
-        limits = msgspec.structs.replace(self._query.filters, command=None, error=None)
-        query = msgspec.structs.replace(self._query, filters=limits)
-        scope = msgspec.structs.replace(self._scope, kinds=())
-        return self._engine.within(self._connection, query, scope)
-
-    def for_rounds_of(self, found: Candidates, sessions: Sequence[str]) -> dict[int, db.Owner]:
-        """The rounds that speak for sessions found as a whole."""
-        scope = msgspec.structs.replace(self._scope, sessions=tuple(sessions))
-        within = self._engine.within(self._connection, self._query, scope)
-        rounds = self._lexical.about(self._query, 2 * _LONELY, self._side, within)
-        owners = db.owners(self._connection, [row for row, _ in rounds])
-        found.said.update((row, score) for row, score in rounds if row not in found.said)
-        return owners
-
-    def for_meaning(self, found: Candidates, embedder: Embedder) -> None:
-        """Passages that are alike."""
-        query, side, scope = self._query, self._side, self._scope
-        demanded = self._lexical.with_phrases(query, side, self._within)
-        key = (query.filters, scope, query.phrases and (query.phrases, side))
-        allowed = self._engine.allowed(self._connection, key, demanded)
-        sides: Literal["asked", "answered", "both"] = "answered" if side == "final" else side
-        vector = embedder.embed_query(query.text)
-        near = self._engine.vectors(embedder).search(
-            vector, self._depth * _PASSAGES, sides, allowed
-        )
-        unwanted = self._lexical.having(query.excluded, list({like.row for like in near}))
-        found.likes = [like for like in near if like.row not in unwanted]
-        found.weight = embedder.weight
-        if not (found.said or self._lexical.about(query, 1)):
-            found.least = embedder.certain
-        else:
-            has_all = found.whole and self._mode == "hybrid"
-            found.least = embedder.related if has_all else embedder.alike
-
-    def for_work(self, found: Candidates) -> None:
-        """What tools did, models thought and subagents said: all that was typed in one piece;
-        single words only where that is asked for, or where nobody said one of them."""
-        query, surfaces, depth = self._query, self._scope.surfaces, self._depth
-        if len(found.whole) >= depth:
-            return  # so many people said it that nobody would get to see what tools did
-        found.typed = dict(self._lexical.typed(query, depth, surfaces, self._turns_within))
-        if self._scope.said and (found.said or found.typed):
-            return
-        every = self._lexical.done(query, depth, surfaces, self._turns_within, every=True)
-        found.done_whole = {row for row, _ in every}
-        found.done = dict(every)
-        some = self._lexical.done(query, depth, surfaces, self._turns_within, every=False)
-        for row, score in some:
-            found.done.setdefault(row, score)
 
 
 def _sessions(
