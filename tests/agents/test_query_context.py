@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minutebook.archive.finding import Relevant
+from minutebook.archive.relevance import Relevant
 from minutebook.derive.tokens import tokens
 from minutebook.errors import BadArgument
 from minutebook.index.query import parse_query

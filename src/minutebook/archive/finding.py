@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.folding import LEAST_ID, folded, once
+from minutebook.archive.folding import folded, once
 from minutebook.archive.hit import Hit, iso, resumed, told
 from minutebook.archive.masking import hidden
 from minutebook.archive.passing import ghosts_of, matching, parse_where, scope_of
 from minutebook.archive.refreshing import Refreshed, refresh
-from minutebook.errors import BadArgument, Locked, MinutebookError, NotFound
+from minutebook.errors import BadArgument, Locked, MinutebookError
 from minutebook.index import database as db
 from minutebook.index.clauses import Side
-from minutebook.index.engine import DEPTH, Engine, Mode, Ranked, Scope
+from minutebook.index.engine import DEPTH, Engine, Mode, Ranked
 from minutebook.index.entry import Entry, seconds
 from minutebook.index.query import Filters, Query
 from minutebook.index.snippet import Snippet
@@ -79,14 +79,14 @@ def search(
         query=query, mode=mode, refreshed=refreshed, fresh_at=fresh_at(layout), busy=busy
     )
     records = archive.minutes.records()
-    present = _present(archive)
+    there = present(archive)
     places = parse_where(where)
     if query.is_empty and not (query.filters.command or query.filters.error):
         if places - {"engagements", "all"}:
             raise BadArgument(f"Say what to look for, or leave out --in {where}.")
         if query.filters.tools is not None:
             raise BadArgument("--has-tools is about turns: say what to look for.")
-        hits, ghosts, copies = _listed(archive, records, query.filters, present)
+        hits, ghosts, copies = _listed(archive, records, query.filters, there)
         shown = [hidden(resumed(archive, hit), archive.hide) for hit in hits[page]]
         return msgspec.structs.replace(
             answer, hits=shown, total=len(hits), ghosts_hidden=ghosts, copies_hidden=copies
@@ -102,7 +102,7 @@ def search(
         ranked = engine.search(
             query, mode=mode, side=side, scope=scope, embedder=embedder, depth=depth
         )
-    found = [hit for item in ranked if (hit := _hit(item, records, query, present)) is not None]
+    found = [hit for item in ranked if (hit := hit_of(item, records, query, there)) is not None]
     items = {item.row: item for item in ranked}
     entries = {row: item.entry for row, item in items.items()}
     if not query.is_empty:  # else each round is a hit of its own
@@ -124,7 +124,7 @@ def _newest(hit: Hit) -> tuple[int, str, int]:
     return seconds(hit.at), hit.session_id, hit.round
 
 
-def _present(archive: Archive) -> set[str]:
+def present(archive: Archive) -> set[str]:
     """Sessions whose transcripts are still there."""
     return {transcript.session_id for transcript in archive.library.transcripts}
 
@@ -168,13 +168,13 @@ def fresh_at(layout: Layout) -> float | None:
 
 
 def _listed(
-    archive: Archive, records: dict[str, SessionRecord], filters: Filters, present: set[str]
+    archive: Archive, records: dict[str, SessionRecord], filters: Filters, there: set[str]
 ) -> tuple[list[Hit], int, int]:
     """Engagements without a query: all that pass, newest first (SRCH-11)."""
     pairs, copies = list(matching(records, filters)), 0
     if not filters.copies:
         pairs, copies = once(archive, pairs)
-    hits = [_engagement_hit(record, engagement, present) for record, engagement in pairs]
+    hits = [_engagement_hit(record, engagement, there) for record, engagement in pairs]
     ghosts = ghosts_of(records, filters)
     if filters.ghosts and not (filters.method or filters.phase or filters.project):
         hits += [_ghost_hit(record) for record in ghosts]
@@ -185,11 +185,11 @@ def _listed(
 # -- hits
 
 
-def _hit(
+def hit_of(
     item: Ranked,
     records: dict[str, SessionRecord],
     query: Query,
-    present: set[str],
+    there: set[str],
 ) -> Hit | None:
     entry = item.entry
     record = records.get(entry.session_id)
@@ -215,7 +215,7 @@ def _hit(
         engagement=engagement,
         score=round(item.score, 6),
         row=item.row,
-        resumable=entry.session_id in present,
+        resumable=entry.session_id in there,
     )
 
 
@@ -257,7 +257,7 @@ def _ordered(found: list[Hit], where: frozenset[str], query: Query, whole: set[i
     return [*about, *(hit for hit in best.values() if hit not in about)]
 
 
-def _engagement_hit(record: SessionRecord, engagement: Engagement, present: set[str]) -> Hit:
+def _engagement_hit(record: SessionRecord, engagement: Engagement, there: set[str]) -> Hit:
     return Hit(
         kind="engagement",
         session_id=record.session_id,
@@ -270,7 +270,7 @@ def _engagement_hit(record: SessionRecord, engagement: Engagement, present: set[
         model=record.model,
         engagement=engagement,
         snippet=Snippet(engagement.outcome),
-        resumable=record.session_id in present,
+        resumable=record.session_id in there,
     )
 
 
@@ -286,87 +286,3 @@ def _ghost_hit(record: SessionRecord) -> Hit:
         branch=record.git_branch,
         model=record.model,
     )
-
-
-def similar(
-    archive: Archive,
-    session_id: str,
-    round: int,
-    embedder: Callable[[], Embedder],
-    *,
-    limit: int = 10,
-    ready: Callable[[Engine], int] | None = None,
-) -> list[Hit]:
-    """Turns of other sessions that are about the same as one."""
-    bring_up_to_date(archive)
-    engine = Engine(archive.layout.search_database, archive.layout.search)
-    if ready is not None:
-        ready(engine)
-    entry = engine.entry(session_id, round)
-    if entry is None:
-        raise NotFound(f"Session {session_id[:8]} has no round {round} with words in it.")
-    records, present = archive.minutes.records(), _present(archive)
-    found: dict[str, Hit] = {}
-    for item in engine.like(entry, embedder):
-        if item.entry.session_id != session_id and item.entry.kind == "turn":
-            hit = _hit(item, records, Query(), present)
-            if hit is not None and hit.session_id not in found and len(found) < limit:
-                found[hit.session_id] = told(archive, hit, item, Query(), "both")
-    return list(found.values())
-
-
-class Relevant(msgspec.Struct, frozen=True):
-    """A round that is about a query."""
-
-    session_id: str
-    round: int
-    score: float = 0.0
-    """Only good for comparing: what speaks for the round and for its session."""
-    passage: int | None = None
-    """Its passage that is most like the query (`passages_of`), where meanings were compared."""
-
-
-def relevant_rounds(
-    archive: Archive,
-    query: Query,
-    sessions: Sequence[str],
-    *,
-    embedder: Callable[[], Embedder] | None = None,
-    ready: Callable[[Engine], int] | None = None,
-    most: int = 200,
-) -> list[Relevant]:
-    """Rounds that are about a query, best first: of some sessions, or of all.
-
-    What speaks for a round and what speaks for its session as a whole count the same: words of
-    a query are often spread over several rounds of the session that is meant. A round that
-    copies of a conversation share comes once, unless sessions are named.
-    """
-    bring_up_to_date(archive)
-    engine = Engine(archive.layout.search_database, archive.layout.search)
-    if ready is not None:
-        ready(engine)
-    within = tuple(sorted(sessions)) if sessions else None
-    mode: Mode = "hybrid" if embedder is not None else "lexical"
-    rounds, whole = (
-        engine.search(
-            query, mode=mode, scope=scope, embedder=embedder, depth=most, by_session=by_session
-        )
-        for scope, by_session in (
-            (Scope(("turn",), within, surfaces=()), False),
-            (Scope((), within, surfaces=()), True),
-        )
-    )
-    scores: dict[str, float] = {}
-    for item in whole:
-        scores.setdefault(item.entry.session_id, item.score)
-    least = min(scores.values(), default=0.0)
-    found: dict[object, Relevant] = {}
-    for item in rounds:
-        entry = item.entry
-        score = item.score + scores.get(entry.session_id, least)
-        relevant = Relevant(entry.session_id, entry.round, score, item.passage)
-        is_copied = within is None and len(entry.key) >= LEAST_ID
-        what = entry.key if is_copied else (entry.session_id, entry.round)
-        if what not in found or found[what].score < score:
-            found[what] = relevant
-    return sorted(found.values(), key=lambda item: -item.score)[:most]

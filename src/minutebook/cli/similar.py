@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from minutebook.archive.finding import similar
+from minutebook.archive.relevance import similar
 from minutebook.archive.semantic import Meaning
 from minutebook.cli import terminal
 from minutebook.cli.hits import print_hits

@@ -9,8 +9,8 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.engagements import rounds_of_engagement
-from minutebook.archive.finding import Relevant, relevant_rounds
 from minutebook.archive.names import parse_rounds
+from minutebook.archive.relevance import Relevant, relevant_rounds
 from minutebook.archive.semantic import Meaning
 from minutebook.errors import BadArgument, NotFound
 from minutebook.index.query import Query, parse_query

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
-from minutebook.archive.finding import Relevant
+from minutebook.archive.relevance import Relevant
 from minutebook.derive.plain import one_line
 from minutebook.derive.tokens import BYTES_A_TOKEN, tokens, utf8_bytes
 from minutebook.index.query import Query

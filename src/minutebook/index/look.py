@@ -1,0 +1,110 @@
+"""One search, as it is made: by words, by meaning, by what tools did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from minutebook.index import database as db
+from minutebook.index.candidates import Candidates
+from minutebook.index.clauses import Side
+from minutebook.index.lexical import TantivyQuery
+from minutebook.index.query import Query
+
+if TYPE_CHECKING:
+    from minutebook.index.embedders import Embedder
+    from minutebook.index.engine import Engine, Mode, Scope
+
+PASSAGES = 4
+"""Passages compared for an entry wanted: several of one session count."""
+LONELY = 50
+"""Sessions found as a whole whose rounds are looked for."""
+
+
+class Look:
+    """One search, as it is made."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        connection: db.Connection,
+        query: Query,
+        mode: Mode,
+        side: Side,
+        scope: Scope,
+        depth: int,
+    ) -> None:
+        self._engine, self._lexical, self._connection = engine, engine.lexical, connection
+        self._query, self._mode, self._side = query, mode, side
+        self._scope, self._depth = scope, depth
+        self._within = engine.within(connection, query, scope)
+        turns = msgspec.structs.replace(scope, kinds=("turn",))
+        self._turns_within = engine.within(connection, query, turns)
+
+    def for_words(self, found: Candidates) -> None:
+        """Words of rounds, and of sessions as a whole."""
+        query, side, depth = self._query, self._side, self._depth
+        whole = self._lexical.whole(query, depth, side, self._within)
+        found.whole, found.exact = dict(whole), 1 / max(1, len(query.telling))
+        if self._mode == "semantic":
+            return
+        found.said = dict(self._lexical.about(query, 2 * depth, side, self._within))
+        least = min(found.said.values(), default=1.0)
+        for row, _ in whole:
+            found.said.setdefault(row, least)
+        if side == "both" and not query.phrases and self._scope.kinds != ("engagement",):
+            rows = self._lexical.sessions(query, depth, self._sessions_within())
+            owners = db.owners(self._connection, [row for row, _ in rows])
+            found.sessions = {owners[row].session_id: s for row, s in rows if row in owners}
+
+    def _sessions_within(self) -> TantivyQuery | None:
+        """The filters, for sessions as a whole; what holds for a round only is left to rounds."""
+        limits = msgspec.structs.replace(self._query.filters, command=None, error=None)
+        query = msgspec.structs.replace(self._query, filters=limits)
+        scope = msgspec.structs.replace(self._scope, kinds=())
+        return self._engine.within(self._connection, query, scope)
+
+    def for_rounds_of(self, found: Candidates, sessions: Sequence[str]) -> dict[int, db.Owner]:
+        """The rounds that speak for sessions found as a whole."""
+        scope = msgspec.structs.replace(self._scope, sessions=tuple(sessions))
+        within = self._engine.within(self._connection, self._query, scope)
+        rounds = self._lexical.about(self._query, 2 * LONELY, self._side, within)
+        owners = db.owners(self._connection, [row for row, _ in rounds])
+        found.said.update((row, score) for row, score in rounds if row not in found.said)
+        return owners
+
+    def for_meaning(self, found: Candidates, embedder: Embedder) -> None:
+        """Passages that are alike."""
+        query, side, scope = self._query, self._side, self._scope
+        demanded = self._lexical.with_phrases(query, side, self._within)
+        key = (query.filters, scope, query.phrases and (query.phrases, side))
+        allowed = self._engine.allowed(self._connection, key, demanded)
+        sides: Literal["asked", "answered", "both"] = "answered" if side == "final" else side
+        vector = embedder.embed_query(query.text)
+        near = self._engine.vectors(embedder).search(vector, self._depth * PASSAGES, sides, allowed)
+        unwanted = self._lexical.having(query.excluded, list({like.row for like in near}))
+        found.likes = [like for like in near if like.row not in unwanted]
+        found.weight = embedder.weight
+        if not (found.said or self._lexical.about(query, 1)):
+            found.least = embedder.certain
+        else:
+            has_all = found.whole and self._mode == "hybrid"
+            found.least = embedder.related if has_all else embedder.alike
+
+    def for_work(self, found: Candidates) -> None:
+        """What tools did, models thought and subagents said: all that was typed in one piece;
+        single words only where that is asked for, or where nobody said one of them."""
+        query, surfaces, depth = self._query, self._scope.surfaces, self._depth
+        if len(found.whole) >= depth:
+            return  # so many people said it that nobody would get to see what tools did
+        found.typed = dict(self._lexical.typed(query, depth, surfaces, self._turns_within))
+        if self._scope.said and (found.said or found.typed):
+            return
+        every = self._lexical.done(query, depth, surfaces, self._turns_within, every=True)
+        found.done_whole = {row for row, _ in every}
+        found.done = dict(every)
+        some = self._lexical.done(query, depth, surfaces, self._turns_within, every=False)
+        for row, score in some:
+            found.done.setdefault(row, score)
