@@ -11,7 +11,7 @@ from minutebook.index.entry import How, Touch, Work, seconds
 from minutebook.model import Round, Subagent, Text, ToolCall
 
 _LONGEST_PATH = 1_000
-_MOST = 16_000_000  # characters of work kept of a session; what comes after is kept shorter
+_MUCH, _MOST = 8_000_000, 16_000_000  # characters of a session: kept shorter, then not at all
 _SHORT = 200
 _HOW: dict[str, How] = {"read": "read", "edit": "edited", "write": "written"}
 
@@ -52,8 +52,9 @@ class RoundWork:
                 self._keep(number, piece)
 
     def _keep(self, number: int, piece: Piece) -> None:
-        long = self._spent > _MOST
-        text = bounded(piece.text, _SHORT, _SHORT) if long else piece.text
+        if self._spent > _MOST:
+            return
+        text = piece.text if self._spent < _MUCH else bounded(piece.text, _SHORT, _SHORT)
         self._spent += len(text)
         self.done.setdefault(number, {}).setdefault(piece.surface, []).append(text)
 
