@@ -71,7 +71,9 @@ bench-search: $(VENV)/.dev
 	@test -x build/search-peer/bin/cc-search || { $(PYTHON) -m venv build/search-peer && \
 	  build/search-peer/bin/pip -q install claude-session-search; }
 	PYTHONPATH=. $(BIN)/python benchmarks/search.py --peer build/search-peer/bin/cc-search
-	$(BIN)/python benchmarks/retrieval.py
+	PYTHONPATH=. $(BIN)/python benchmarks/retrieval.py
+	PYTHONPATH=. $(BIN)/python benchmarks/context.py
+	PYTHONPATH=. $(BIN)/python benchmarks/corpus.py
 
 # The viewer in a real Chromium: paint, opening, scrolling, typing, idling; beside agentsview.
 bench-viewer: $(VENV)/.dev browser
