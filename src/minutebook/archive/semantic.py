@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from minutebook.archive.fetching import fetch, fetchable
 from minutebook.errors import BadArgument, Locked
 from minutebook.index.database import index_text, open_search
 from minutebook.index.engine import Engine
@@ -56,13 +57,13 @@ def choose(layout: Layout, what: str, model: str = "") -> Choice:
             raise BadArgument("An endpoint needs --model, the name of its embedding model.")
         choice = Choice("endpoint", what, model)
     elif what == "fastembed":
-        choice = Choice("onnx", str(_fastembed()))
+        choice = Choice("onnx", str(fetch(fetchable())))
     else:
         folder = Path(what).expanduser().resolve()
         if not what.strip() or not folder.is_dir():
             raise BadArgument(
-                f"'{what}' is no embedder: name a folder with an .onnx file and tokenizer.json, "
-                "an endpoint (http://…), fastembed or static."
+                f"'{what}' is not an embedder: name a folder with an .onnx file and "
+                "tokenizer.json, an endpoint (http://…), fastembed or static."
             )
         choice = Choice("onnx", str(folder))
     load(choice)  # what does not work is said now, not at the next search
@@ -80,16 +81,6 @@ def load(choice: Choice) -> Embedder:
     if choice.kind == "endpoint":
         return EndpointEmbedder(choice.where, choice.model)
     return StaticEmbedder()
-
-
-def _fastembed() -> Path:
-    """Let fastembed download its model, and take it from there."""
-    try:
-        from fastembed import TextEmbedding
-    except ImportError:
-        raise BadArgument("fastembed is not installed: `pip install fastembed`.") from None
-    model = TextEmbedding("sentence-transformers/all-MiniLM-L6-v2")
-    return Path(model.model._model_dir)
 
 
 class Meaning:

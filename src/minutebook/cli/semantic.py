@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from minutebook.archive.fetching import fetchable
 from minutebook.archive.semantic import choose, embed, state
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
@@ -24,8 +25,20 @@ def command() -> None:
 @click.option("--model", default="", help="The model of an endpoint.")
 @archive_option
 def use(embedder: str, model: str, archive: str | None) -> None:
-    """Use static (in the box), a folder with ONNX and tokenizer.json, fastembed, or a URL."""
-    choice = choose(opened(archive).layout, embedder, model)
+    """Use static (in the box), a folder with ONNX and tokenizer.json, fastembed, or a URL.
+
+    fastembed downloads a sentence transformer once, and this says which, how large and where to;
+    what is in your sessions stays on this machine. A URL is sent every text that is embedded.
+    """
+    layout = opened(archive).layout
+    if embedder == "fastembed":
+        download = fetchable()
+        if not download.is_there:
+            terminal.note(
+                f"Downloading {download.model} ({download.megabytes} MB, {download.licence}) from "
+                f"Hugging Face into {download.folder}, once. Nothing of yours is sent."
+            )
+    choice = choose(layout, embedder, model)
     terminal.say(
         f"Meanings are compared by {choice.kind} {choice.where} {choice.model}".rstrip() + "."
     )

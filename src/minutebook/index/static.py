@@ -1,7 +1,7 @@
 """The embedder in the box: vectors of words, pieces of words and word pairs, added up.
 
-Trained for this tool (`training/embedder`); numpy alone runs it. One file holds everything and
-is mapped into memory, so that a query reads the few rows it needs.
+Trained for this tool (docs/decisions.md, Search); numpy alone runs it. One file holds everything,
+and what it was made from; it is mapped into memory, so that a query reads the few rows it needs.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ def load(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
     data = np.memmap(path, dtype=np.uint8, mode="r")
     if data[:8].tobytes() != MAGIC:
-        raise ValueError(f"{path} is no embedder.")
+        raise ValueError(f"{path} is not an embedder.")
     size = int(data[8:12].view("<u4")[0])
     about = json.loads(data[12 : 12 + size].tobytes())
     arrays = {
