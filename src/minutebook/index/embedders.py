@@ -67,6 +67,9 @@ class Embedder(Protocol):
         ...
 
 
+_TOGETHER = 16  # texts a transformer is given at a time
+
+
 class OnnxEmbedder(Likeness):
     """A sentence transformer as ONNX, with its ``tokenizer.json`` beside it."""
 
@@ -98,7 +101,21 @@ class OnnxEmbedder(Likeness):
     def embed(self, texts: Sequence[str]) -> Matrix:
         import numpy as np
 
-        encoded = self._tokenizer.encode_batch([_sendable(text) for text in texts])
+        # Of a length together, a few at a time: what is padded is computed, and held in memory.
+        order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
+        result: Matrix | None = None
+        for start in range(0, len(order), _TOGETHER):
+            part = order[start : start + _TOGETHER]
+            vectors = self._run([_sendable(texts[at]) for at in part])
+            if result is None:
+                result = np.zeros((len(texts), vectors.shape[1]), dtype=np.float32)
+            result[part] = vectors
+        return result if result is not None else np.zeros((0, 0), dtype=np.float32)
+
+    def _run(self, texts: list[str]) -> Matrix:
+        import numpy as np
+
+        encoded = self._tokenizer.encode_batch(texts)
         ids = np.array([item.ids for item in encoded], dtype=np.int64)
         mask = np.array([item.attention_mask for item in encoded], dtype=np.int64)
         given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
