@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from minutebook.errors import BadArgument
-from minutebook.index.analysis import parts_of, variants
-from minutebook.index.engine import Engine, Mode
+from minutebook.index.analysis import has_cjk, parts_of, variants
+from minutebook.index.engine import Engine, Mode, Scope
 from minutebook.index.query import Filters, parse_query
 from minutebook.index.static import StaticEmbedder
 from tests.index.conftest import Build, turn
@@ -132,14 +132,25 @@ def test_queries_are_parsed() -> None:
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(st.text(max_size=200) | st.text('"*-:()[]{}^~\\/ANDORNT \0', max_size=60))
-def test_anything_typed_is_a_query(build: Build, typed: str) -> None:
-    """Operators, unbalanced quotes, NUL, emoji, control characters: never an error but ours."""
-    engine = build("some text to look at")
+@given(
+    typed=st.text(max_size=200) | st.text('"*-:()[]{}^~\\/ANDORNT 検索\0', max_size=60),
+    mode=st.sampled_from(["lexical", "semantic", "hybrid"]),
+)
+def test_anything_typed_is_a_query(
+    build: Build, embedder: StaticEmbedder, typed: str, mode: Mode
+) -> None:
+    """Operators, unbalanced quotes, NUL, emoji, control characters: never an error but ours, in
+    every mode and order."""
+    engine = build("some text to look at", "検索の結果")
+    engine.embed_missing(embedder)
     try:
-        found(engine, typed)
+        query = parse_query(typed)
     except BadArgument:
         assert ":" in typed
+        return
+    engine.search(query, mode=mode, embedder=lambda: embedder)
+    engine.newest(query, "both", Scope())
+    engine.listed(query, Scope())
 
 
 def test_long_queries_are_cut(build: Build) -> None:
@@ -183,7 +194,9 @@ def test_a_phrase_holds_in_every_mode(build: Build, embedder: StaticEmbedder, mo
     assert ids('"検索の結果"') == {"s4"}
 
 
-_WORDS = st.sampled_from(["parseJsonl", "read_file", "one", "two", "Three", "file", "jsonl", "é"])
+_WORDS = st.sampled_from(
+    ["parseJsonl", "read_file", "one", "two", "Three", "file", "jsonl", "é", "検索", "結果を"]
+)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -191,17 +204,27 @@ _WORDS = st.sampled_from(["parseJsonl", "read_file", "one", "two", "Three", "fil
     texts=st.lists(st.lists(_WORDS, min_size=1).map(" ".join), min_size=3, max_size=3),
     data=st.data(),
 )
-def test_a_phrase_hit_has_the_phrase(build: Build, texts: list[str], data: st.DataObject) -> None:
-    """SRCH-18: also where parts of compound words stand behind a text in the index."""
+def test_a_phrase_hit_has_the_phrase(
+    build: Build, embedder: StaticEmbedder, texts: list[str], data: st.DataObject
+) -> None:
+    """SRCH-18: in every mode and order; also where the index has parts of compound words after a
+    text."""
     phrase = " ".join(data.draw(st.lists(_WORDS, min_size=1, max_size=3)))
     engine = build(*texts)
-    hits = engine.search(parse_query(f'"{phrase}"'), mode="lexical")
+    engine.embed_missing(embedder)
     wanted = {f"s{at}" for at, text in enumerate(texts) if _said(phrase, text)}
-    assert {hit.entry.session_id for hit in hits} == wanted
+    for mode in ("lexical", "semantic", "hybrid"):
+        hits = engine.search(parse_query(f'"{phrase}"'), mode=mode, embedder=lambda: embedder)
+        ids = {hit.entry.session_id for hit in hits}
+        assert ids == wanted if mode == "lexical" else ids <= wanted
+    newest = engine.newest(parse_query(f'"{phrase}"'), "both", Scope()).ranked
+    assert {hit.entry.session_id for hit in newest} == wanted
 
 
 def _said(phrase: str, text: str) -> bool:
     plain = [
         " ".join(p.lower().replace("é", "e").replace("_", " ").split()) for p in (phrase, text)
     ]
+    if has_cjk(phrase):  # no words: any substring, whatever space is between
+        return "".join(plain[0].split()) in "".join(plain[1].split())
     return f" {plain[0]} " in f" {plain[1]} "

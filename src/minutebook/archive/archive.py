@@ -455,8 +455,7 @@ class Archive:
             sort=sort,
             limit=limit,
             offset=offset,
-            embedder=self._meaning.embedder,
-            ready=self._meaning.ready,
+            **self._meaning.ways,
         )
         return answer.hits
 

@@ -17,7 +17,7 @@ from minutebook.archive.refreshing import Refreshed, refresh
 from minutebook.errors import BadArgument, Locked, MinutebookError
 from minutebook.index import database as db
 from minutebook.index.clauses import Side
-from minutebook.index.engine import DEPTH, Engine, Mode, Ranked
+from minutebook.index.engine import Engine, Mode, Ranked, Results
 from minutebook.index.entry import Entry, seconds
 from minutebook.index.query import Filters, Query
 from minutebook.index.snippet import Snippet
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from minutebook.index.embedders import Embedder
 
 Sort = Literal["relevance", "date"]
+_NEAR = 800  # passages that are compared
 _PATIENCE = 120.0  # seconds to wait for an index that somebody else makes for the first time
 
 
@@ -94,28 +95,63 @@ def search(
     engine = Engine(layout.search_database, layout.search)
     waiting = ready(engine) if ready is not None and mode != "lexical" else 0
     scope = scope_of(records, query.filters, places)
-    depth = max(DEPTH, page.stop * 4)
-    ranked: list[Ranked] = []
-    if scope is not None and query.is_empty:
-        ranked = engine.listed(query, scope, depth)
-    elif scope is not None:
-        ranked = engine.search(
-            query, mode=mode, side=side, scope=scope, embedder=embedder, depth=depth
+    if scope is not None and not scope.said and (side != "both" or mode == "semantic"):
+        raise BadArgument(
+            "What tools did is found by words, and has no sides: leave out the mode and the side, "
+            "or look at turns, too."
         )
+    results = Results([])
+    if scope is not None and query.is_empty:
+        results = engine.listed(query, scope)
+    elif scope is not None:
+        if sort == "date" and mode != "semantic":
+            results = engine.newest(query, side, scope)
+        if not results.ranked:
+            results = engine.results(
+                query,
+                mode=mode,
+                side=side,
+                scope=scope,
+                embedder=embedder,
+                depth=engine.depth,
+                near=_NEAR,
+            )
+    ranked = results.ranked
     found = [hit for item in ranked if (hit := hit_of(item, records, query, there)) is not None]
     items = {item.row: item for item in ranked}
-    entries = {row: item.entry for row, item in items.items()}
     if not query.is_empty:  # else each round is a hit of its own
         found = _ordered(found, places, query, {row for row, item in items.items() if item.whole})
-    hits = folded(archive, found, entries)
+
+    def opened(hit: Hit, place: tuple[str, int]) -> Hit | None:
+        """The same words in another session."""
+        item = engine.turn(*place)
+        if item is None:
+            return None
+        first = items[hit.row]
+        item = msgspec.structs.replace(item, score=hit.score, done=first.done, typed=first.typed)
+        items[item.row] = item
+        return hit_of(item, records, query, there)
+
+    hits = folded(
+        archive,
+        engine,
+        found,
+        opened,
+        by_session=not query.is_empty,
+        anywhere=query.filters == Filters(),
+    )
     if sort == "date":
         hits.sort(key=_newest, reverse=True)
     full = engine.filled([items[hit.row] for hit in hits[page]])
     return msgspec.structs.replace(
         answer,
-        hits=[told(archive, h, full[h.row], query, side) for h in hits[page] if h.row in full],
+        hits=[
+            told(archive, hit, full[hit.row], query, side, scope.surfaces if scope else ())
+            for hit in hits[page]
+            if hit.row in full
+        ],
         total=len(hits),
-        capped=len({item.entry.session_id for item in ranked}) >= depth,
+        capped=results.capped,
         waiting=waiting,
     )
 
@@ -176,7 +212,7 @@ def _listed(
         pairs, copies = once(archive, pairs)
     hits = [_engagement_hit(record, engagement, there) for record, engagement in pairs]
     ghosts = ghosts_of(records, filters)
-    if filters.ghosts and not (filters.method or filters.phase or filters.project):
+    if filters.ghosts:
         hits += [_ghost_hit(record) for record in ghosts]
     newest = sorted(hits, key=_newest, reverse=True)
     return newest, 0 if filters.ghosts else len(ghosts), copies
@@ -215,6 +251,7 @@ def hit_of(
         engagement=engagement,
         score=round(item.score, 6),
         row=item.row,
+        is_label=entry.kind != "turn",
         resumable=entry.session_id in there,
     )
 
@@ -270,6 +307,7 @@ def _engagement_hit(record: SessionRecord, engagement: Engagement, there: set[st
         model=record.model,
         engagement=engagement,
         snippet=Snippet(engagement.outcome),
+        side="outcome",
         resumable=record.session_id in there,
     )
 

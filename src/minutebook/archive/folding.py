@@ -6,36 +6,70 @@ What was said in both is found once; what only one of them has is found there.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.derive.genealogy import Pair, without_copies
-from minutebook.index.entry import Entry
+from minutebook.derive.genealogy import Pair, Place, copies_as_one, without_copies
+from minutebook.errors import MinutebookError
+from minutebook.index.engine import Engine
 
 if TYPE_CHECKING:
     from minutebook.archive.hit import Hit
 
-LEAST_ID = 16
-"""Characters of a message's id; what is shorter is the number of a round, which all have."""
+
+def folded(
+    archive: Archive,
+    engine: Engine,
+    hits: list[Hit],
+    opened: Callable[[Hit, Place], Hit | None],
+    *,
+    by_session: bool = True,
+    anywhere: bool = True,
+) -> list[Hit]:
+    """Hits in their order, each conversation once, with the sessions that also have it.
+
+    `opened` gives the hit for the same words in another session. Where filters hold, only
+    sessions that were found may stand for others (not `anywhere`). Labels are a session's own.
+    """
+    found = []
+    places = [(hit.session_id, hit.round) for hit in hits]
+    within = None if anywhere else {id for id, _ in places}
+    labels = {at for at, hit in enumerate(hits) if hit.is_label}
+    for at, own, others in kept_places(
+        archive, engine, places, within, by_session=by_session, fixed=labels
+    ):
+        hit = hits[at]
+        if places[at] != own and (other := opened(hit, own)) is not None:
+            hit = other
+        elif places[at] != own:
+            others = tuple(id for id in (own[0], *others) if id != hit.session_id)
+        found.append(msgspec.structs.replace(hit, copies=others) if others else hit)
+    return found
 
 
-def folded(archive: Archive, hits: list[Hit], entries: Mapping[int, Entry]) -> list[Hit]:
-    """Hits in their order, each conversation once, with the sessions that also have it."""
-    titled = Counter(_title(entries[hit.row]) for hit in hits)
-    found: dict[Hashable, list[Hit]] = {}
-    for hit in hits:
-        entry = entries[hit.row]
-        what: Hashable = hit.row
-        if entry.kind == "turn" and len(entry.key) >= LEAST_ID:
-            what = entry.key
-        elif entry.kind != "turn" and titled[_title(entry)] > 1:
-            what = (*_title(entry), _family(archive, hit.session_id))
-        found.setdefault(what, []).append(hit)
-    return [_fullest(archive, same) if len(same) > 1 else same[0] for same in found.values()]
+def kept_places(
+    archive: Archive,
+    engine: Engine,
+    places: list[Place],
+    within: Collection[str] | None = None,
+    *,
+    by_session: bool,
+    fixed: Container[int] = (),
+) -> list[tuple[int, Place, tuple[str, ...]]]:
+    """Rounds without copies of them: which of some, where they are best read, who else has them."""
+
+    def length(session_id: str) -> int:
+        if within is not None and session_id not in within:
+            return -1
+        try:
+            return archive.open(session_id).count
+        except MinutebookError:
+            return -1  # gone since the index was made
+
+    return copies_as_one(places, engine.holders(places), length, by_session=by_session, fixed=fixed)
 
 
 def once(archive: Archive, pairs: Iterable[Pair]) -> tuple[list[Pair], int]:
@@ -46,19 +80,3 @@ def once(archive: Archive, pairs: Iterable[Pair]) -> tuple[list[Pair], int]:
 
     kept, copies = without_copies(pairs, kin)
     return kept, len(copies)
-
-
-def _title(entry: Entry) -> tuple[str, str]:
-    return entry.kind, entry.asked.lower()
-
-
-def _family(archive: Archive, session_id: str) -> str:
-    """A name that sessions with the same messages share."""
-    return min([session_id, *(link.session_id for link in archive.links(session_id))])
-
-
-def _fullest(archive: Archive, same: list[Hit]) -> Hit:
-    """The hit of the session that goes on longest; the others are named."""
-    chosen = max(same, key=lambda hit: archive.open(hit.session_id).count)
-    others = tuple(hit.session_id for hit in same if hit is not chosen)
-    return msgspec.structs.replace(chosen, score=same[0].score, copies=others)

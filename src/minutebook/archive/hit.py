@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Literal
 
 import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.masking import hidden
-from minutebook.derive.surfaces import Piece, surfaces, surfaces_of_agent
+from minutebook.derive.surfaces import (
+    SURFACES,
+    Piece,
+    Surface,
+    surfaces_of,
+    surfaces_of_agent,
+)
 from minutebook.errors import MinutebookError
 from minutebook.index.clauses import Side
 from minutebook.index.engine import Ranked
@@ -48,6 +54,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """What to type to go on with the session, where its transcript is still there."""
     document: str | None = None
     """Its document, where it is archived."""
+    is_label: bool = False
+    """Whether a title or an engagement was found, rather than what was said or done."""
     copies: tuple[str, ...] = ()
     """Other sessions that have the same words: forks, and copies made on resume."""
 
@@ -59,10 +67,17 @@ _LABELS = {
 }
 
 
-def told(archive: Archive, hit: Hit, item: Ranked, query: Query, side: Side) -> Hit:
+def told(
+    archive: Archive,
+    hit: Hit,
+    item: Ranked,
+    query: Query,
+    side: Side,
+    surfaces: Collection[Surface] = SURFACES,
+) -> Hit:
     """A hit with why it was found, and where to read it; without secrets."""
     entry = item.entry
-    shown = _of_work(archive, hit, query) if item.done else None
+    shown = _of_work(archive, hit, query, surfaces) if item.done else None
     if shown is None:
         shown = snippet(entry, query, side, item.passage, archive.hide)
     found = archive.ledger().sessions.get(hit.session_id)
@@ -77,10 +92,16 @@ def told(archive: Archive, hit: Hit, item: Ranked, query: Query, side: Side) -> 
     return msgspec.structs.replace(hidden(line, archive.hide), snippet=shown.snippet)
 
 
-def _of_work(archive: Archive, hit: Hit, query: Query) -> Shown | None:
+def _of_work(
+    archive: Archive, hit: Hit, query: Query, surfaces: Collection[Surface]
+) -> Shown | None:
     """Where in a round something was done; its texts are read again, without secrets."""
+    if query.is_empty:  # a list of what ran, or failed
+        listed: Surface = "commands" if query.filters.command else "errors"
+        surfaces = (listed,)
     try:
-        return snippet_of_work(_work(archive, hit), query)
+        work = (piece for piece in _work(archive, hit) if piece.surface in surfaces)
+        return snippet_of_work(work, query)
     except (MinutebookError, OSError):
         return None  # lost since it was indexed
 
@@ -88,7 +109,7 @@ def _of_work(archive: Archive, hit: Hit, query: Query) -> Shown | None:
 def _work(archive: Archive, hit: Hit) -> Iterator[Piece]:
     session = archive.open(hit.session_id)
     round = session.round(hit.round)
-    yield from surfaces(round)
+    yield from surfaces_of(round)
     for at, block in enumerate(round.blocks, 1):
         if isinstance(block, ToolCall) and block.agent:
             yield from surfaces_of_agent(session.subagent(block.agent), at)

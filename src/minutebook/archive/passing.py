@@ -28,7 +28,7 @@ def parse_where(text: str) -> frozenset[str]:
     found = frozenset(place.strip().lower() for place in text.split(",") if place.strip())
     if not found or found - set(PLACES):
         odd = ", ".join(sorted(found - set(PLACES))) or text
-        raise BadArgument(f"'{odd}' is no place to look in: --in takes {', '.join(PLACES)}.")
+        raise BadArgument(f"'{odd}' is not a place to look in; choose from {', '.join(PLACES)}.")
     return found
 
 
@@ -46,8 +46,11 @@ def scope_of(
         kinds = ("turn",) if everywhere else tuple(kind for kind in kinds if kind == "turn")
     sessions: set[str] | None = None
     if filters.method or filters.phase or filters.agent:
-        # Dates and projects are the turns' own affair: an engagement may have begun before.
-        own = msgspec.structs.replace(filters, after=None, before=None, project=None)
+        # The turns know their own dates, projects, branches and models: those of a session, or
+        # of where an engagement began, may be others.
+        own = msgspec.structs.replace(
+            filters, after=None, before=None, project=None, branch=None, model=None
+        )
         sessions = {record.session_id for record, _ in matching(records, own)}
         if not (filters.method or filters.phase):
             sessions |= {id for id, record in records.items() if passes(record, own)}
@@ -102,8 +105,17 @@ def within(part: str, *texts: str | None) -> bool:
 
 
 def ghosts_of(records: dict[str, SessionRecord], filters: Filters) -> list[SessionRecord]:
-    """Sessions without engagements, of those that pass what filters can say of a session."""
-    return [r for r in records.values() if r.ghost and passes(r, filters) and _in_time(r, filters)]
+    """Sessions without engagements, of those that pass the filters; none has a method or phase."""
+    if filters.method or filters.phase:
+        return []
+    return [
+        record
+        for record in records.values()
+        if record.ghost
+        and passes(record, filters)
+        and _in_time(record, filters)
+        and (not filters.project or within(filters.project, record.cwd, record.project))
+    ]
 
 
 def _in_time(record: SessionRecord, filters: Filters) -> bool:

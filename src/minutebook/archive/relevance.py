@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.finding import bring_up_to_date, hit_of, present
-from minutebook.archive.folding import LEAST_ID
+from minutebook.archive.folding import kept_places
 from minutebook.archive.hit import Hit, told
+from minutebook.archive.passing import scope_of
 from minutebook.errors import NotFound
-from minutebook.index.engine import Engine, Mode, Scope
-from minutebook.index.entry import Entry
+from minutebook.index.engine import Engine, Mode, Ranked, Scope
 from minutebook.index.query import Query
 
 if TYPE_CHECKING:
@@ -34,26 +34,27 @@ def similar(
     engine = Engine(archive.layout.search_database, archive.layout.search)
     if ready is not None:
         ready(engine)
-    entry = engine.entry(session_id, round)
-    if entry is None or not (entry.asked or entry.answered):
+    asked = engine.turn(session_id, round)
+    if asked is None or not (asked.entry.asked or asked.entry.answered):
         raise NotFound(f"Session {session_id[:8]} has no round {round} with words in it.")
     records, there = archive.minutes.records(), present(archive)
-    found: dict[str, Hit] = {}
     least = embedder().related  # below that, everything is like everything
-    for item in engine.like(entry, embedder):
-        if item.score < least:
-            break
-        if item.entry.kind == "turn" and not _is_same(item.entry, entry):
-            hit = hit_of(item, records, Query(), there)
-            if hit is not None and hit.session_id not in found and len(found) < limit:
-                found[hit.session_id] = told(archive, hit, item, Query(), "both")
-    return list(found.values())
-
-
-def _is_same(one: Entry, other: Entry) -> bool:
-    """Rounds of one session, or copies of one round in two."""
-    is_copied = one.key == other.key and len(one.key) >= LEAST_ID
-    return one.session_id == other.session_id or is_copied
+    near = [i for i in engine.like(asked.entry, embedder) if i.score >= least]
+    holders = engine.holders([(item.entry.session_id, item.entry.round) for item in near])
+    found: dict[str, tuple[Hit, Ranked]] = {}
+    for item in near:
+        entry = item.entry
+        places = holders.get((entry.session_id, entry.round), ())
+        if entry.kind != "turn" or any(id == session_id for id, _ in places):
+            continue  # this session's own round, in a copy of it
+        hit = hit_of(item, records, Query(), there)
+        if hit is not None:
+            found.setdefault(hit.session_id, (hit, item))
+    hits = list(found.values())
+    kept = kept_places(
+        archive, engine, [(hit.session_id, hit.round) for hit, _ in hits], by_session=True
+    )
+    return [told(archive, *hits[at], Query(), "both") for at, _, _ in kept[:limit]]
 
 
 class Relevant(msgspec.Struct, frozen=True):
@@ -65,6 +66,8 @@ class Relevant(msgspec.Struct, frozen=True):
     """Only good for comparing: what speaks for the round and for its session."""
     passage: int | None = None
     """Its passage that is most like the query (`passages_of`), where meanings were compared."""
+    printed: bool = False
+    """Whether tools did what was typed, and nobody said it."""
 
 
 def relevant_rounds(
@@ -88,26 +91,48 @@ def relevant_rounds(
         ready(engine)
     within = tuple(sorted(sessions)) if sessions else None
     mode: Mode = "hybrid" if embedder is not None else "lexical"
-    rounds, whole = (
-        engine.search(
+    allowed = scope_of(archive.minutes.records(), query.filters, frozenset({"all"}))
+    if allowed is None:
+        return []
+    if within is not None and allowed.sessions is not None:
+        within = tuple(sorted({*within} & {*allowed.sessions}))
+    within = within if within is not None else allowed.sessions
+
+    def found_by(scope: Scope, by_session: bool) -> list[Ranked]:
+        return engine.search(
             query, mode=mode, scope=scope, embedder=embedder, depth=most, by_session=by_session
         )
-        for scope, by_session in (
-            (Scope(("turn",), within, surfaces=()), False),
-            (Scope((), within, surfaces=()), True),
-        )
-    )
+
+    rounds = found_by(Scope(("turn",), within, surfaces=()), False)
+    whole = found_by(Scope((), within, surfaces=()), True)
     scores: dict[str, float] = {}
     for item in whole:
         scores.setdefault(item.entry.session_id, item.score)
     least = min(scores.values(), default=0.0)
-    found: dict[object, Relevant] = {}
-    for item in rounds:
-        entry = item.entry
-        score = item.score + scores.get(entry.session_id, least)
-        relevant = Relevant(entry.session_id, entry.round, score, item.passage)
-        is_copied = within is None and len(entry.key) >= LEAST_ID
-        what = entry.key if is_copied else (entry.session_id, entry.round)
-        if what not in found or found[what].score < score:
-            found[what] = relevant
-    return sorted(found.values(), key=lambda item: -item.score)[:most]
+    found = [
+        Relevant(e.session_id, e.round, item.score + scores.get(e.session_id, least), item.passage)
+        for item in rounds
+        for e in (item.entry,)
+    ]
+    if not any(item.whole for item in rounds):
+        found += _printed(found_by(Scope((), within, said=False), False), found)
+    found.sort(key=lambda item: -item.score)
+    return found[:most] if sessions else _without_copies(archive, engine, found)[:most]
+
+
+def _printed(items: Sequence[Ranked], said: Sequence[Relevant]) -> Iterator[Relevant]:
+    """Rounds in which tools did what nobody said: a line of a log, word by word."""
+    best = max((item.score for item in said), default=1.0)
+    for item in items:
+        if item.typed:
+            entry = item.entry
+            yield Relevant(entry.session_id, entry.round, best + 1 + item.score, printed=True)
+
+
+def _without_copies(archive: Archive, engine: Engine, found: Sequence[Relevant]) -> list[Relevant]:
+    """Each round once, in the longest of the sessions that have it."""
+    places = [(item.session_id, item.round) for item in found]
+    return [
+        msgspec.structs.replace(found[at], session_id=own[0], round=own[1])
+        for at, own, _ in kept_places(archive, engine, places, by_session=False)
+    ]

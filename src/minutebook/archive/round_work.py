@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from minutebook.derive.calls import path_of
-from minutebook.derive.surfaces import Piece, bounded, surfaces, surfaces_of_agent
+from minutebook.derive.surfaces import Piece, bounded, surfaces_of, surfaces_of_agent
 from minutebook.index.entry import How, Touch, Work, seconds
 from minutebook.model import Round, Subagent, Text, ToolCall
 
@@ -36,7 +36,7 @@ class RoundWork:
             self.at[number] = seconds(round.started)
             self.blocks[number] = answer_blocks(round)
             self._touched(number, round.calls)
-            for piece in surfaces(round):
+            for piece in surfaces_of(round):
                 self._keep(number, piece)
             for at, block in enumerate(round.blocks, 1):
                 if isinstance(block, ToolCall) and block.agent:

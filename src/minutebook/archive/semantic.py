@@ -6,13 +6,14 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import msgspec
 
 from minutebook.archive.fetching import fetch, fetchable
-from minutebook.errors import BadArgument, Locked
+from minutebook.errors import BadArgument, Locked, MinutebookError
 from minutebook.index.database import index_text, open_search
 from minutebook.index.engine import Engine
 from minutebook.record.layout import Layout
@@ -83,6 +84,13 @@ def load(choice: Choice) -> Embedder:
     return StaticEmbedder()
 
 
+class Ways(TypedDict, total=False):
+    """How meanings are compared: with what, and what to embed before."""
+
+    embedder: Callable[[], Embedder]
+    ready: Callable[[Engine], int]
+
+
 class Meaning:
     """The chosen embedder of an archive, loaded when it is first needed."""
 
@@ -90,10 +98,24 @@ class Meaning:
         self._layout, self._choice = layout, chosen(layout)
         self._loaded: Embedder | None = None
 
+    @cached_property
+    def trouble(self) -> str | None:
+        """Why the chosen embedder cannot be used, so that only words can be found."""
+        try:
+            self.embedder()
+        except MinutebookError as error:
+            return f"{error} Found by words only (`minutebook semantic use static`)."
+        return None
+
     def embedder(self) -> Embedder:
         if self._loaded is None:
             self._loaded = load(self._choice)
         return self._loaded
+
+    @property
+    def ways(self) -> Ways:
+        """What `search` needs to compare meanings; empty where it cannot."""
+        return Ways() if self.trouble else Ways(embedder=self.embedder, ready=self.ready)
 
     def ready(self, engine: Engine) -> int:
         """Embed a little of what is missing, and leave the rest to the background."""

@@ -17,7 +17,7 @@ from minutebook.cli.json_output import print_json
 from minutebook.cli.new_index import telling_of_a_new_index
 from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.cli.words import WordsCommand
-from minutebook.errors import BadArgument, MinutebookError
+from minutebook.errors import BadArgument
 from minutebook.index.query import parse_query
 
 
@@ -106,19 +106,17 @@ def command(
     parsed = parse_query(" ".join(query), filters)
     if query and parsed.is_empty and parsed.filters == filters:
         raise BadArgument("There is no word in that query.")
-    meaning: dict[str, Any] = {}
+    meaning: Any = {}
     if mode != "lexical" and not parsed.is_empty:
         from minutebook.archive.semantic import Meaning
 
-        engine = Meaning(book.layout)
-        try:
-            engine.embedder()
-            meaning = {"embedder": engine.embedder, "ready": engine.ready}
-        except MinutebookError as error:
-            if mode == "semantic":
-                raise
-            terminal.note(f"{error} Found by words only (`minutebook semantic use static`).")
+        chosen = Meaning(book.layout)
+        if mode == "semantic":
+            chosen.embedder()  # what cannot be done is an error: it was asked for
+        elif chosen.trouble:
+            terminal.note(chosen.trouble)
             mode = "lexical"
+        meaning = chosen.ways
     with telling_of_a_new_index(book):
         answer = search(
             book,

@@ -7,12 +7,14 @@ message may stand in several files because an old version copied history on resu
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 from minutebook.model import Link
 from minutebook.model.engagement import Engagement, SessionRecord
 
 Pair = tuple[SessionRecord, Engagement]
+Place = tuple[str, int]
+"""A session, and a round of it."""
 
 
 def shared_history(sessions: Iterable[tuple[str, Iterable[str]]]) -> dict[str, list[Link]]:
@@ -34,6 +36,40 @@ def shared_history(sessions: Iterable[tuple[str, Iterable[str]]]) -> dict[str, l
         session_id: [Link(other, "shared-messages", count) for other, count in peers.most_common()]
         for session_id, peers in shared.items()
     }
+
+
+def copies_as_one(
+    places: Sequence[Place],
+    holders: Mapping[Place, Sequence[Place]],
+    length: Callable[[str], int],
+    *,
+    by_session: bool,
+    fixed: Container[int] = (),
+) -> list[tuple[int, Place, tuple[str, ...]]]:
+    """Rounds in their order, copies of one only once (SRCH-20).
+
+    `holders` says where else the first message of a round stands. With `by_session`, a round adds
+    nothing either where a session that was named before has it. Of each that is kept: its
+    position, the place in the longest session that has it (its own, where it is `fixed`), and
+    the other sessions.
+    """
+    kept: list[tuple[int, Place, tuple[str, ...]]] = []
+    known: dict[str | Place, int] = {}  # what was kept, and where in `kept`
+    for at, place in enumerate(places):
+        same = dict(holders.get(place, ())) | dict([place])
+        id = place[0]
+        if len(same) > 1 and at not in fixed:
+            id = max(same, key=lambda own: (length(own), own))
+        best = (id, same[id])
+        before = [known[own] for own in (same if by_session else (best,)) if own in known]
+        if before:
+            first, where, others = kept[before[0]]
+            named = sorted({*others, place[0]} - {where[0]})
+            kept[before[0]] = (first, where, tuple(named))
+            continue
+        known[id if by_session else best] = len(kept)
+        kept.append((at, best, tuple(sorted(same.keys() - {id}))))
+    return kept
 
 
 def without_copies(

@@ -38,9 +38,8 @@ SURFACES: tuple[Surface, ...] = (
 FIRST, LAST = 16_000, 8_000
 """Characters of a long text that are kept from its beginning and its end."""
 _BETWEEN = 4_000  # characters of lines about errors
-_ERROR = re.compile(
-    r"[^\n]*\b(?:error|exception|traceback|fatal|failed|failure|panic)\b[^\n]*", re.IGNORECASE
-)
+_ERROR = re.compile(r"\b(?:error|exception|traceback|fatal|failed|failure|panic)\b", re.IGNORECASE)
+_LINE = 500  # characters of a line about an error
 _PATH_KEYS = frozenset({"file_path", "path", "notebook_path", "cwd", "workdir", "directory"})
 _LABELS: dict[Surface, str] = {
     "commands": "command",
@@ -61,7 +60,7 @@ class Piece(msgspec.Struct, frozen=True):
     label: str
 
 
-def surfaces(round: Round) -> Iterator[Piece]:
+def surfaces_of(round: Round) -> Iterator[Piece]:
     """The texts of a round, in its order."""
     for at, block in enumerate(round.blocks, 1):
         yield from _pieces(at, _of_block(block))
@@ -134,11 +133,13 @@ def bounded(text: str, first: int = FIRST, last: int = LAST) -> str:
     """A text within bounds: its beginning, lines about errors, its end."""
     if len(text) <= first + last:
         return text
-    between, spent = [], 0
-    for match in _ERROR.finditer(text, first, len(text) - last):
-        line = match[0][:500]
-        spent += len(line) + 1
-        if spent > _BETWEEN:
-            break
-        between.append(line)
+    end = len(text) - last
+    between, spent, at = [], 0, first
+    while spent <= _BETWEEN and (match := _ERROR.search(text, at, end)) is not None:
+        # A line may be a megabyte long: only so much of it is looked at, and it is left behind.
+        start = max(text.rfind("\n", at, match.start()) + 1, match.start() - _LINE // 2, at)
+        stop = text.find("\n", match.end(), min(start + _LINE, end))
+        at = stop if stop >= 0 else min(start + _LINE, end)
+        between.append(text[start:at])
+        spent += at - start + 1
     return "\n".join((text[:first], *between, text[-last:]))

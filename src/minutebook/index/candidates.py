@@ -12,7 +12,7 @@ from minutebook.index.database import Owner
 if TYPE_CHECKING:
     from minutebook.index.vectors import Like
 
-_FIRST, _TYPED, _LAST = 0, 1, 2
+_SPOKEN, _FIRST, _TYPED, _LAST = 0, 1, 2, 3
 
 
 class Candidates:
@@ -32,6 +32,8 @@ class Candidates:
         self.least = 0.0
         self.weight = 1.0
         """What meaning counts beside words."""
+        self.spoken: set[int] = set()
+        """Rows where somebody said all that was typed in one piece, and that is several words."""
         self.typed: dict[int, float] = {}
         """Rows where all that was typed stands in one piece in what tools did."""
         self.done: dict[int, float] = {}
@@ -87,9 +89,11 @@ class Candidates:
 
     def _tier(self, rows: Iterable[int]) -> int:
         """What people said comes first, but a line that tools printed before mere likeness."""
+        rows = list(rows)
+        if any(row in self.spoken for row in rows):
+            return _SPOKEN
         if not self.typed:
             return _FIRST
-        rows = list(rows)
         if any(row in self.whole for row in rows):
             return _FIRST
         return _TYPED if any(row in self.typed for row in rows) else _LAST

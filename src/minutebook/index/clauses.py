@@ -39,6 +39,9 @@ _WORK: dict[Surface, float] = {
 }
 
 
+EVERYWHERE: Fields = (*FIELDS["both"], *_WORK.items())
+
+
 def fields_of(side: Side) -> list[str]:
     """What is looked at for a side."""
     return [name for name, _ in FIELDS[side]]
@@ -58,8 +61,14 @@ def schema() -> tantivy.Schema:
         builder.add_text_field(name, tokenizer_name="words", index_option="position")
     for name in ("said", "whole"):
         builder.add_text_field(name, tokenizer_name="stems", index_option="freq")
-    builder.add_text_field("cjk", tokenizer_name="pairs", index_option="position")
+    for name in ("asked", "answered", "rest", *SURFACES):
+        builder.add_text_field(cjk_of(name), tokenizer_name="pairs", index_option="position")
     return builder.build()
+
+
+def cjk_of(field: str) -> str:
+    """The field with the pairs of characters of another."""
+    return f"cjk_{field}"
 
 
 def words() -> TextAnalyzer:
@@ -119,12 +128,22 @@ class Clauses:
 
     def typed(self, text: str, fields: Fields) -> TantivyQuery | None:
         """All of what was typed, word by word, as a line that somebody copied would be."""
+        if has_cjk(text):
+            pieces = [piece for piece in text.split() if self.analyzed(piece)]
+            return TantivyQuery.boolean_query(
+                [(Occur.Must, self.quoted(piece, fields)) for piece in pieces]
+            )
         tokens = self.analyzed(text)
         return self._phrase(tokens, fields, exact=True) if tokens else None
 
-    def without(self, query: Query, fields: Fields) -> list[Clause]:
-        """Not the words somebody left out."""
-        return [(Occur.MustNot, self.word(text, fields)) for text in query.excluded]
+    def without(self, query: Query) -> list[Clause]:
+        """Not what was left out, wherever it stands: in what was said, or in what was done."""
+        return [(Occur.MustNot, self.excluded(text)) for text in query.excluded]
+
+    def excluded(self, text: str) -> TantivyQuery:
+        if text.endswith("*"):
+            return self._prefix(text.rstrip("*"), EVERYWHERE)
+        return self.word(text, EVERYWHERE)
 
     # -- of a piece
 
@@ -133,7 +152,7 @@ class Clauses:
 
     def word(self, text: str, fields: Fields) -> TantivyQuery:
         if has_cjk(text):
-            return self._cjk(text)
+            return self._cjk(text, fields)
         tokens = self.analyzed(parted(text))
         whole = self.analyzed(text)
         if len(tokens) > 1:
@@ -145,7 +164,9 @@ class Clauses:
 
     def quoted(self, text: str, fields: Fields) -> TantivyQuery:
         """What somebody put in quotes: these words in this order, in no other form."""
-        return self._cjk(text) if has_cjk(text) else self._phrase(self.analyzed(text), fields, True)
+        if has_cjk(text):
+            return self._cjk(text, fields)
+        return self._phrase(self.analyzed(text), fields, exact=True)
 
     def _pieces(self, query: Query, telling: bool = False) -> list[tuple[str, str]]:
         words = query.telling if telling else query.words
@@ -205,11 +226,18 @@ class Clauses:
             ways = [TantivyQuery.regex_query(self._schema, name, pattern) for name, _ in fields]
         return TantivyQuery.disjunction_max_query(ways, _TIE)
 
-    def _cjk(self, text: str) -> TantivyQuery:
+    def _cjk(self, text: str, fields: Fields) -> TantivyQuery:
         found = pairs(text)
+        ways = [
+            TantivyQuery.boost_query(self._pairs(found, cjk_of(name)), weight)
+            for name, weight in fields
+        ]
+        return TantivyQuery.disjunction_max_query(ways, _TIE)
+
+    def _pairs(self, found: list[str], field: str) -> TantivyQuery:
         if len(found) == 1 and len(found[0]) == 1:
             letter = re.escape(found[0])
-            return TantivyQuery.regex_query(self._schema, "cjk", f"{letter}.?|.{letter}")
+            return TantivyQuery.regex_query(self._schema, field, f"{letter}.?|.{letter}")
         if len(found) == 1:
-            return TantivyQuery.term_query(self._schema, "cjk", found[0], index_option="freq")
-        return TantivyQuery.phrase_query(self._schema, "cjk", list(found))
+            return self._term(field, found[0])
+        return TantivyQuery.phrase_query(self._schema, field, list(found))

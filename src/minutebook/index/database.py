@@ -18,7 +18,7 @@ from minutebook.errors import Locked, MinutebookError
 from minutebook.index.entry import Entry, Prepared, Touch
 
 Connection = sqlite3.Connection
-VERSION = 4
+VERSION = 5
 _NAMED = ("project", "branch", "model")
 _COLUMNS = Entry.__struct_fields__
 _SCHEMA = """
@@ -29,6 +29,8 @@ CREATE TABLE IF NOT EXISTS entries (
   asked TEXT, answered TEXT, rest TEXT, quoted INTEGER, blocks TEXT, signal TEXT
 );
 CREATE UNIQUE INDEX IF NOT EXISTS entries_key ON entries (session_id, key);
+CREATE INDEX IF NOT EXISTS entries_copies ON entries (key, session_id, round)
+  WHERE kind = 'turn' AND length(key) >= 16;
 CREATE TABLE IF NOT EXISTS sources (
   session_id TEXT PRIMARY KEY, path TEXT, size INTEGER, mtime REAL
 ) WITHOUT ROWID;
@@ -113,7 +115,7 @@ def open_search(path: Path, *, readonly: bool = False) -> Iterator[Connection]:
     except sqlite3.DatabaseError as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in _BUSY:
-            raise Locked("Somebody else is writing the search index; try again later.") from error
+            raise Locked("Another process is writing the search index: try again later.") from error
         if code in _BROKEN:
             raise Outdated(str(error)) from error
         # A full disk, a read-only folder: no reason to throw anything away.
@@ -202,6 +204,11 @@ def rows(connection: Connection, newest_first: bool = False) -> list[int]:
     return [row for (row,) in found]
 
 
+def rows_of(connection: Connection, session_id: str) -> list[int]:
+    found = connection.execute("SELECT row FROM entries WHERE session_id = ?", (session_id,))
+    return [row for (row,) in found]
+
+
 class Owner(NamedTuple):
     """What a row belongs to."""
 
@@ -220,6 +227,36 @@ def owners(connection: Connection, rows: Sequence[int]) -> dict[int, Owner]:
         query = f"SELECT row, session_id, round, at, quoted FROM entries WHERE row IN ({marks})"
         for row, session_id, round, at, quoted in connection.execute(query, part):
             found[row] = Owner(session_id, round, at, bool(quoted))
+    return found
+
+
+def holders(
+    connection: Connection, rounds: Sequence[tuple[str, int]]
+) -> dict[tuple[str, int], list[tuple[str, int]]]:
+    """Who else has rounds, by the id of their first message: sessions, and the rounds there.
+
+    A key shorter than an id is the number of a round, which all have.
+    """
+    keys: dict[str, list[tuple[str, int]]] = {}
+    for place in set(rounds):
+        for (key,) in connection.execute(
+            "SELECT key FROM entries WHERE session_id = ? AND round = ? AND kind = 'turn' "
+            "AND length(key) >= 16",
+            place,
+        ):
+            keys.setdefault(key, []).append(place)
+    found: dict[tuple[str, int], list[tuple[str, int]]] = {}
+    known = list(keys)
+    for start in range(0, len(known), 500):
+        part = known[start : start + 500]
+        marks = ", ".join("?" * len(part))
+        for key, session_id, round in connection.execute(
+            f"SELECT key, session_id, round FROM entries WHERE key IN ({marks}) "
+            "AND kind = 'turn' AND length(key) >= 16",
+            part,
+        ):
+            for place in keys[key]:
+                found.setdefault(place, []).append((session_id, round))
     return found
 
 

@@ -14,6 +14,7 @@ from minutebook.derive.surfaces import SURFACES, Surface
 from minutebook.errors import NotFound
 from minutebook.index import database as db
 from minutebook.index.candidates import Candidates
+from minutebook.index.clauses import FIELDS, work_fields
 from minutebook.index.entry import Entry
 from minutebook.index.lexical import Lexical, Side, TantivyQuery, Unreadable, fields_of
 from minutebook.index.look import LONELY, PASSAGES, Look
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
     from minutebook.index.vectors import Vectors
 
 Mode = Literal["lexical", "semantic", "hybrid"]
-DEPTH = 200
-"""Entries each engine contributes."""
+DEPTH = 300
+"""Entries each engine contributes, at least."""
+_DEEPEST, _EASY = 2_000, 50_000_000  # of a small index all can be looked at
+_LISTED = 10_000
 _ROUNDS = 2  # rounds told of each session
 _MOST_FILTERED = 2_000_000
 
@@ -50,8 +53,17 @@ class Ranked(msgspec.Struct, frozen=True):
     """Whether it has every word of the query."""
     done: bool = False
     """Whether it was found by what was done rather than said."""
+    typed: bool = False
+    """Whether all that was typed stands in one piece in what tools did."""
     passage: int | None = None
     """The passage that is most like the query (`passages_of`)."""
+
+
+class Results(msgspec.Struct, frozen=True):
+    """What was found, best first, and whether there may be more."""
+
+    ranked: list[Ranked]
+    capped: bool = False
 
 
 class Engine:
@@ -81,20 +93,49 @@ class Engine:
         depth: int = DEPTH,
         by_session: bool = True,
     ) -> list[Ranked]:
+        """What `results` finds."""
+        return self.results(
+            query,
+            mode=mode,
+            side=side,
+            scope=scope,
+            embedder=embedder,
+            depth=depth,
+            by_session=by_session,
+        ).ranked
+
+    @property
+    def depth(self) -> int:
+        """How deep to look so that pages of an answer do not depend on each other."""
+        return max(DEPTH, min(_DEEPEST, _EASY // max(1, self.lexical.count)))
+
+    def results(
+        self,
+        query: Query,
+        *,
+        mode: Mode = "hybrid",
+        side: Side = "both",
+        scope: Scope = Scope(),  # noqa: B008 - frozen
+        embedder: Callable[[], Embedder] | None = None,
+        depth: int = DEPTH,
+        near: int | None = None,
+        by_session: bool = True,
+    ) -> Results:
         """The best entries, best first: those of a session together, or each for itself.
 
-        Their texts are left out (`filled` has them), unless a phrase is looked for.
+        `depth` entries are looked at by words, `near` passages by meaning. Their texts are left
+        out (`filled` has them), unless a phrase is looked for.
         """
         with db.open_search(self._database, readonly=True) as connection:
-            look = Look(self, connection, query, mode, side, scope, depth)
+            look = Look(self, connection, query, mode, side, scope, depth, by_session)
             found = Candidates()
             if scope.said:
                 look.for_words(found)
             if scope.said and mode != "lexical" and embedder is not None and query.text.strip():
-                look.for_meaning(found, embedder())
+                look.for_meaning(found, embedder(), near or PASSAGES * depth)
             if scope.surfaces and side == "both" and mode != "semantic":
                 look.for_work(found)
-            owners = db.owners(connection, found.rows)
+            owners = look.owners(found.rows)
             if by_session and (lonely := found.lonely(owners, LONELY)):
                 owners |= look.for_rounds_of(found, lonely)
             filters = query.filters
@@ -104,9 +145,15 @@ class Engine:
             entries = db.fetch(connection, rows, texts=bool(query.phrases))
         passages = found.passages
         done = found.by_work
-        return [
+        ranked = [
             Ranked(
-                row, score, entries[row].entry, row in found.whole, row in done, passages.get(row)
+                row,
+                score,
+                entries[row].entry,
+                row in found.whole,
+                row in done,
+                row in found.typed,
+                passages.get(row),
             )
             for row, score in order
             if row in entries
@@ -116,6 +163,7 @@ class Engine:
                 or self._has_phrases(entries[row].entry, query, side)
             )
         ]
+        return Results(ranked, look.capped)
 
     def filled(self, items: Sequence[Ranked]) -> dict[int, Ranked]:
         """Ranked entries with their texts, by row."""
@@ -127,13 +175,45 @@ class Engine:
             if item.row in found
         }
 
-    def listed(self, query: Query, scope: Scope, depth: int) -> list[Ranked]:
+    def listed(self, query: Query, scope: Scope) -> Results:
         """What passes the filters, the newest first."""
         with db.open_search(self._database, readonly=True) as connection:
             within = self.within(connection, query, scope)
-            rows = self.lexical.newest(within, depth) if within is not None else []
+            rows, count = self.lexical.newest(query, (), within, _LISTED)
             found = db.fetch(connection, rows, texts=False)
-        return [Ranked(row, 0.0, found[row].entry, done=True) for row in rows if row in found]
+        ranked = [Ranked(row, 0.0, found[row].entry, done=True) for row in rows if row in found]
+        return Results(ranked, count > len(rows))
+
+    def newest(self, query: Query, side: Side, scope: Scope) -> Results:
+        """What has every word, the newest first: what was said, and what tools did."""
+        turns = msgspec.structs.replace(scope, kinds=("turn",))
+        found: dict[int, bool] = {}
+        capped = False
+        with db.open_search(self._database, readonly=True) as connection:
+            ways = [(FIELDS[side], scope, False)] if scope.said else []
+            if scope.surfaces and side == "both":
+                ways.append((work_fields(scope.surfaces), turns, True))
+            for fields, own, done in ways:
+                within = self.within(connection, query, own)
+                rows, count = self.lexical.newest(query, fields, within, _DEEPEST)
+                capped |= count > len(rows)
+                for row in rows:
+                    found.setdefault(row, done)
+            entries = db.fetch(connection, list(found), texts=bool(query.phrases))
+        ranked = [
+            Ranked(row, 0.0, entries[row].entry, whole=True, done=done)
+            for row, done in found.items()
+            if row in entries
+            and (done or not query.phrases or self._has_phrases(entries[row].entry, query, side))
+        ]
+        return Results(sorted(ranked, key=_order), capped)
+
+    def holders(
+        self, rounds: Sequence[tuple[str, int]]
+    ) -> dict[tuple[str, int], list[tuple[str, int]]]:
+        """Who else has rounds: see `database.holders`."""
+        with db.open_search(self._database, readonly=True) as connection:
+            return db.holders(connection, rounds)
 
     def _has_phrases(self, entry: Entry, query: Query, side: Side) -> bool:
         texts = [getattr(entry, name) for name in fields_of(side)]
@@ -142,25 +222,29 @@ class Engine:
     def like(
         self, entry: Entry, embedder: Callable[[], Embedder], depth: int = DEPTH
     ) -> list[Ranked]:
-        """Entries that are about the same as one."""
+        """Entries of other sessions that are about the same as one."""
         engine = embedder()
         (vector,) = engine.embed([f"{entry.asked}\n{entry.answered}"])
         hits: dict[int, float] = {}
-        for like in self.vectors(engine).search(vector, depth * PASSAGES):
-            hits.setdefault(like.row, like.cosine)
         with db.open_search(self._database, readonly=True) as connection:
+            own = db.rows_of(connection, entry.session_id)
+            for like in self.vectors(engine).search(vector, depth * PASSAGES, without=own):
+                hits.setdefault(like.row, like.cosine)
             found = db.fetch(connection, list(hits)[:depth])
         ranked = [Ranked(row, hits[row], item.entry) for row, item in found.items()]
         return sorted(ranked, key=_order)
 
-    def entry(self, session_id: str, round: int) -> Entry | None:
+    def turn(self, session_id: str, round: int) -> Ranked | None:
         """The turn of a round."""
         with db.open_search(self._database, readonly=True) as connection:
-            row = connection.execute(
+            found = connection.execute(
                 "SELECT row FROM entries WHERE session_id = ? AND round = ? AND kind = 'turn'",
                 (session_id, round),
             ).fetchone()
-            return db.fetch(connection, [row[0]])[row[0]].entry if row else None
+            if found is None:
+                return None
+            (row,) = found
+            return Ranked(row, 0.0, db.fetch(connection, [row])[row].entry)
 
     def count(self) -> int:
         """Entries that can be found."""

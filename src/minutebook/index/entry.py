@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
 from minutebook.derive.surfaces import Surface
 from minutebook.derive.times import is_sane
 from minutebook.derive.turn_pairs import TurnPair
-from minutebook.index.analysis import pairs, parts_of
+from minutebook.index.analysis import has_cjk, pairs, parts_of
 from minutebook.model.engagement import SessionRecord
 
 Kind = Literal["turn", "title", "engagement", "session", "rest"]
@@ -84,8 +84,8 @@ class Prepared(msgspec.Struct, frozen=True):
     signal: str
     parts: tuple[str, str, str] = ("", "", "")
     """Parts of compound words: of what was asked, answered, and the rest."""
-    pairs: str = ""
-    """Pairs of characters of runs without spaces."""
+    pairs: dict[str, list[str]] = {}
+    """Pairs of characters of runs without spaces, by the field they are in."""
     work: Work = {}
     whole: str = ""
     """Of a session: everything that was said in it."""
@@ -94,7 +94,6 @@ class Prepared(msgspec.Struct, frozen=True):
 
 
 def prepare(entry: Entry, work: Work | None = None) -> Prepared:
-    text = f"{entry.asked}\n{entry.answered}\n{entry.rest}"
     signal = entry.signal
     if work:
         signal = _digest(
@@ -104,9 +103,20 @@ def prepare(entry: Entry, work: Work | None = None) -> Prepared:
         entry,
         signal,
         (parts_of(entry.asked), parts_of(entry.answered), parts_of(entry.rest)),
-        "" if text.isascii() else " ".join(pairs(text)),
+        _pairs({name: [getattr(entry, name)] for name in _SAID}) | _pairs(work or {}),
         work or {},
     )
+
+
+_SAID = ("asked", "answered", "rest")
+
+
+def _pairs(texts: Mapping[Any, Sequence[str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {
+        name: [" ".join(pairs(text)) for text in some if not text.isascii() and has_cjk(text)]
+        for name, some in texts.items()
+    }
+    return {name: some for name, some in found.items() if some}
 
 
 def session_entry(session_id: str, turns: Sequence[Prepared]) -> Prepared:

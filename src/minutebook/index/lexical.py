@@ -6,7 +6,7 @@ import math
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from minutebook.index.clauses import (
     Clauses,
     Fields,
     Side,
+    cjk_of,
     fields_of,
     schema,
     stems,
@@ -35,6 +36,7 @@ from minutebook.index.query import Query
 __all__ = ["Lexical", "Scores", "Side", "TantivyQuery", "Unreadable", "Writer", "fields_of"]
 
 _HEAP = 120_000_000  # bytes the writer may hold before it writes a segment
+_SEVERAL = 3  # words that hardly stand together by chance
 _SAME = 0.02  # two scores a fiftieth apart are as good as each other
 
 Scores = list[tuple[int, float]]
@@ -88,7 +90,7 @@ class Lexical:
         if not texts or not rows:
             return set()
         among = TantivyQuery.term_set_query(self._schema, "row", list(rows))
-        ways = [(Occur.Should, self._clauses.word(text, FIELDS["both"])) for text in texts]
+        ways = [(Occur.Should, self._clauses.excluded(text)) for text in texts]
         parts = [(Occur.Must, among), (Occur.Must, TantivyQuery.boolean_query(ways))]
         return {row for row, _ in self._top(parts, len(rows))}
 
@@ -116,7 +118,16 @@ class Lexical:
     ) -> Scores:
         """Entries that have all words and phrases."""
         fields = FIELDS[side]
-        return self._found(query, self._clauses.every(query, fields), k, fields, within)
+        return self._found(query, self._clauses.every(query, fields), k, within)
+
+    def spoken(
+        self, query: Query, k: int, side: Side = "both", within: TantivyQuery | None = None
+    ) -> Scores:
+        """Entries where all that was typed stands in one piece; a word or two always do."""
+        line = self._clauses.typed(query.typed, FIELDS[side])
+        if line is None or len(query.words) < _SEVERAL:
+            return []
+        return self._found(query, [(Occur.Must, line)], k, within)
 
     def about(
         self, query: Query, k: int, side: Side = "both", within: TantivyQuery | None = None
@@ -128,12 +139,12 @@ class Lexical:
             if side == "both"
             else self._clauses.some(query, fields)
         )
-        return self._found(query, some, k, fields, within)
+        return self._found(query, some, k, within)
 
     def sessions(self, query: Query, k: int, within: TantivyQuery | None = None) -> Scores:
         """Sessions that have some of the words anywhere in them, as rows of their own."""
         some = self._clauses.about(query, "whole", ())
-        return self._found(query, some, k, (), within)
+        return self._found(query, some, k, within, whole_rounds=False)
 
     # -- what was done
 
@@ -145,7 +156,7 @@ class Lexical:
         line = self._clauses.typed(query.typed, fields)
         if line is None or not query.typed:
             return []
-        return self._found(query, [(Occur.Must, line)], k, fields, within)
+        return self._found(query, [(Occur.Must, line)], k, within)
 
     def done(
         self,
@@ -159,19 +170,20 @@ class Lexical:
         """Rounds where tools did something with all, or some, of the words."""
         fields = work_fields(surfaces)
         clauses = self._clauses.every if every else self._clauses.some
-        return self._found(query, clauses(query, fields), k, fields, within)
+        return self._found(query, clauses(query, fields), k, within)
 
     def _found(
         self,
         query: Query,
         wanted: list[Clause],
         k: int,
-        fields: Fields,
         within: TantivyQuery | None,
+        *,
+        whole_rounds: bool = True,
     ) -> Scores:
         if not wanted:
             return []
-        limits = self._clauses.without(query, fields) if fields else []
+        limits = self._clauses.without(query) if whole_rounds else []
         if within is not None:
             limits.append((Occur.Must, TantivyQuery.const_score_query(within, 0.0)))
         return self._top([*wanted, *limits], k)
@@ -239,12 +251,24 @@ class Lexical:
         """The rows that pass filters."""
         return self._rows(self._index.searcher().search(within, most, count=False).hits)
 
-    def newest(self, within: TantivyQuery, most: int) -> list[int]:
-        """The rows that pass filters, the newest first."""
+    def newest(
+        self, query: Query, fields: Fields, within: TantivyQuery | None, most: int
+    ) -> tuple[list[int], int]:
+        """Rows that pass the filters and have every word in some fields, the newest first; and
+        how many there are."""
+        parts = [*self._clauses.every(query, fields), *self._clauses.without(query)]
+        parts.append((Occur.Must, within if within is not None else TantivyQuery.all_query()))
         searcher = self._index.searcher()
-        return self._rows(
-            searcher.search(within, most, count=False, order_by_field="at").hits, searcher
+        found = searcher.search(
+            TantivyQuery.boolean_query(parts), most, count=True, order_by_field="at"
         )
+        return self._rows(found.hits, searcher), int(found.count)  # type: ignore[attr-defined] # not in its stubs
+
+    def outside(self, within: TantivyQuery | None, sessions: Collection[str]) -> TantivyQuery:
+        """Filters, and none of some sessions."""
+        others = TantivyQuery.term_set_query(self._schema, "session", list(sessions))
+        every = within if within is not None else TantivyQuery.all_query()
+        return TantivyQuery.boolean_query([(Occur.Must, every), (Occur.MustNot, others)])
 
     def all_rows(self) -> list[int]:
         return self.rows(TantivyQuery.all_query(), max(1, self.count))
@@ -315,8 +339,9 @@ class Writer:
                 document.add_text(surface, _plain(text))
         if prepared.whole:
             document.add_text("whole", _plain(prepared.whole))
-        if prepared.pairs:
-            document.add_text("cjk", prepared.pairs)
+        for name, texts_of in prepared.pairs.items():
+            for text in texts_of:
+                document.add_text(cjk_of(name), text)
         self._writer.add_document(document)
 
     def clear(self) -> None:

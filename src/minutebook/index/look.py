@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -10,7 +10,7 @@ import msgspec
 from minutebook.index import database as db
 from minutebook.index.candidates import Candidates
 from minutebook.index.clauses import Side
-from minutebook.index.lexical import TantivyQuery
+from minutebook.index.lexical import Scores, TantivyQuery
 from minutebook.index.query import Query
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ PASSAGES = 4
 """Passages compared for an entry wanted: several of one session count."""
 LONELY = 50
 """Sessions found as a whole whose rounds are looked for."""
+_MORE = 4  # times to look beyond sessions that take all places
+_ENOUGH = 200  # sessions that are enough for several pages
 
 
 class Look:
@@ -35,10 +37,14 @@ class Look:
         side: Side,
         scope: Scope,
         depth: int,
+        by_session: bool,
     ) -> None:
         self._engine, self._lexical, self._connection = engine, engine.lexical, connection
         self._query, self._mode, self._side = query, mode, side
-        self._scope, self._depth = scope, depth
+        self._scope, self._depth, self._by_session = scope, depth, by_session
+        self._owners: dict[int, db.Owner] = {}
+        self.capped = False
+        """Whether there may be more than was looked at."""
         self._within = engine.within(connection, query, scope)
         turns = msgspec.structs.replace(scope, kinds=("turn",))
         self._turns_within = engine.within(connection, query, turns)
@@ -46,18 +52,41 @@ class Look:
     def for_words(self, found: Candidates) -> None:
         """Words of rounds, and of sessions as a whole."""
         query, side, depth = self._query, self._side, self._depth
-        whole = self._lexical.whole(query, depth, side, self._within)
+        lexical = self._lexical
+        whole = self._spread(lambda within: lexical.whole(query, depth, side, within), depth)
         found.whole, found.exact = dict(whole), 1 / max(1, len(query.telling))
         if self._mode == "semantic":
             return
-        found.said = dict(self._lexical.about(query, 2 * depth, side, self._within))
+        found.spoken = {row for row, _ in lexical.spoken(query, depth, side, self._within)}
+        said = self._spread(lambda within: lexical.about(query, 2 * depth, side, within), 2 * depth)
+        found.said = dict(said)
         least = min(found.said.values(), default=1.0)
         for row, _ in whole:
             found.said.setdefault(row, least)
         if side == "both" and not query.phrases and self._scope.kinds != ("engagement",):
             rows = self._lexical.sessions(query, depth, self._sessions_within())
-            owners = db.owners(self._connection, [row for row, _ in rows])
+            owners = self.owners([row for row, _ in rows])
             found.sessions = {owners[row].session_id: s for row, s in rows if row in owners}
+
+    def owners(self, rows: Sequence[int]) -> dict[int, db.Owner]:
+        """What rows belong to; each is looked up once."""
+        known = self._owners
+        known |= db.owners(self._connection, [row for row in rows if row not in known])
+        return {row: known[row] for row in rows if row in known}
+
+    def _spread(self, find: Callable[[TantivyQuery | None], Scores], most: int) -> Scores:
+        """The best, and the best of others where a few sessions take all places."""
+        found = last = find(self._within)
+        for _ in range(_MORE if self._by_session else 0):
+            if len(last) < most:
+                return found
+            taken = {owner.session_id for owner in self.owners([row for row, _ in found]).values()}
+            if len(taken) >= _ENOUGH:
+                break
+            last = find(self._lexical.outside(self._within, taken))
+            found = [*found, *last]
+        self.capped |= len(last) >= most
+        return found
 
     def _sessions_within(self) -> TantivyQuery | None:
         """The filters, for sessions as a whole; what holds for a round only is left to rounds."""
@@ -71,11 +100,11 @@ class Look:
         scope = msgspec.structs.replace(self._scope, sessions=tuple(sessions))
         within = self._engine.within(self._connection, self._query, scope)
         rounds = self._lexical.about(self._query, 2 * LONELY, self._side, within)
-        owners = db.owners(self._connection, [row for row, _ in rounds])
+        owners = self.owners([row for row, _ in rounds])
         found.said.update((row, score) for row, score in rounds if row not in found.said)
         return owners
 
-    def for_meaning(self, found: Candidates, embedder: Embedder) -> None:
+    def for_meaning(self, found: Candidates, embedder: Embedder, most: int) -> None:
         """Passages that are alike."""
         query, side, scope = self._query, self._side, self._scope
         demanded = self._lexical.with_phrases(query, side, self._within)
@@ -83,7 +112,7 @@ class Look:
         allowed = self._engine.allowed(self._connection, key, demanded)
         sides: Literal["asked", "answered", "both"] = "answered" if side == "final" else side
         vector = embedder.embed_query(query.text)
-        near = self._engine.vectors(embedder).search(vector, self._depth * PASSAGES, sides, allowed)
+        near = self._engine.vectors(embedder).search(vector, most, sides, allowed)
         unwanted = self._lexical.having(query.excluded, list({like.row for like in near}))
         found.likes = [like for like in near if like.row not in unwanted]
         found.weight = embedder.weight
@@ -92,6 +121,7 @@ class Look:
         else:
             has_all = found.whole and self._mode == "hybrid"
             found.least = embedder.related if has_all else embedder.alike
+        self.capped |= len(near) >= most and near[-1].cosine >= found.least
 
     def for_work(self, found: Candidates) -> None:
         """What tools did, models thought and subagents said: all that was typed in one piece;
@@ -99,12 +129,14 @@ class Look:
         query, surfaces, depth = self._query, self._scope.surfaces, self._depth
         if len(found.whole) >= depth:
             return  # so many people said it that nobody would get to see what tools did
-        found.typed = dict(self._lexical.typed(query, depth, surfaces, self._turns_within))
+        lexical, turns = self._lexical, self._turns_within
+        found.typed = dict(lexical.typed(query, depth, surfaces, turns))
         if self._scope.said and (found.said or found.typed):
             return
-        every = self._lexical.done(query, depth, surfaces, self._turns_within, every=True)
+        every = lexical.done(query, depth, surfaces, turns, every=True)
         found.done_whole = {row for row, _ in every}
         found.done = dict(every)
-        some = self._lexical.done(query, depth, surfaces, self._turns_within, every=False)
+        some = lexical.done(query, depth, surfaces, turns, every=False)
+        self.capped |= max(len(found.typed), len(every), len(some)) >= depth
         for row, score in some:
             found.done.setdefault(row, score)

@@ -57,7 +57,7 @@ class Query(msgspec.Struct, frozen=True):
     excluded: tuple[str, ...] = ()
     filters: Filters = Filters()
     typed: str = ""
-    """All that was typed, where it asks for nothing but words: a line somebody copied."""
+    """All that was typed but filters and exclusions: it may be a line somebody copied."""
 
     @property
     def is_empty(self) -> bool:
@@ -78,6 +78,7 @@ def parse_query(typed: str, filters: Filters = Filters()) -> Query:  # noqa: B00
     """A query, with what its `field:value` pieces add to the filters."""
     plain = "".join(char if char.isprintable() else " " for char in typed[:_LONGEST])
     found: dict[str, list[str]] = {"words": [], "phrases": [], "prefixes": [], "excluded": []}
+    copied: list[str] = []
     special = False
     for match in _PIECE.finditer(plain):
         text = match["phrase"] if match["phrase"] is not None else match["word"].strip('"')
@@ -89,6 +90,7 @@ def parse_query(typed: str, filters: Filters = Filters()) -> Query:  # noqa: B00
             continue
         if match["field"]:
             text = f"{match['field']}:{text}"
+        before = len(found["excluded"])
         if match["minus"] and _is_word(match["phrase"], match["word"]):
             found["excluded"].append(text)
             special = True
@@ -98,8 +100,10 @@ def parse_query(typed: str, filters: Filters = Filters()) -> Query:  # noqa: B00
             found["prefixes"].append(text.rstrip("*"))
         else:
             found["words"].append(text)
+        if len(found["excluded"]) == before:
+            copied.append(match[0])
     kept = {name: tuple(dict.fromkeys(texts))[:_MOST_WORDS] for name, texts in found.items()}
-    return Query(**kept, filters=filters, typed="" if special else plain.strip())
+    return Query(**kept, filters=filters, typed=" ".join(copied) if special else plain.strip())
 
 
 def _is_word(phrase: str | None, word: str | None) -> bool:
@@ -138,7 +142,7 @@ def _filter(field: str, value: str) -> dict[str, Any]:
 def known_method(word: str) -> str:
     """One of the eleven methods; an error that lists them (SRCH-02)."""
     if word not in METHODS:
-        raise BadArgument(f"'{word}' is no method: it is one of {', '.join(METHODS)}.")
+        raise BadArgument(f"'{word}' is not a method; choose one of {', '.join(METHODS)}.")
     return word
 
 

@@ -91,9 +91,13 @@ def _block_of(entry: Entry, text: str) -> int | None:
 
 def _beginning(entry: Entry, passage: int | None, hide: Callable[[str], str]) -> Shown:
     """How the passage that is alike begins; or what was said first."""
-    text = dict(passages_of(entry)).get(passage or 0, entry.asked or entry.answered)
-    line = Snippet(" ".join(hide(text).split())[:_WIDTH])
-    if text == entry.asked or (passage or 0) > 0:
+    # Before it is cut: half a secret would be taken for a word.
+    shown = msgspec.structs.replace(
+        entry, asked=hide(entry.asked), answered=hide(entry.answered), rest=hide(entry.rest)
+    )
+    text = dict(passages_of(shown)).get(passage or 0, shown.asked or shown.answered)
+    line = Snippet(" ".join(text.split())[:_WIDTH])
+    if text == shown.asked or (passage or 0) > 0:
         return Shown(line, "asked")
     return Shown(line, "answered", _block_of(entry, text))
 
@@ -121,10 +125,23 @@ _BEGINNING = r"(?:(?<![^\W_])|(?<=[a-z])(?=[A-Z]))"
 @lru_cache(maxsize=16)
 def _pattern(query: Query) -> re.Pattern[str] | None:
     """The query's words as they may stand in a text, in any of their forms."""
-    ways = [_spaced(piece) for piece in (*query.phrases, *query.telling)]
+    ways = [_quoted(phrase) for phrase in query.phrases]
+    ways += [_spaced(piece) for piece in query.telling]
     ways += [rf"{_BEGINNING}(?i:{re.escape(folded(prefix))}\w*)" for prefix in query.prefixes]
     found = [way for way in ways[:_MOST_WAYS] if way]
     return re.compile("|".join(found)) if found else None
+
+
+def _quoted(phrase: str) -> str:
+    """A phrase as a pattern: these words in this order, as the index holds them."""
+    tokens = re.findall(r"[^\W_]+", folded(phrase))
+    if not tokens:
+        return ""
+    if has_cjk(phrase):
+        joined = r"[\W_]*".join(map(re.escape, tokens))
+        return f"(?i:{joined})"
+    joined = r"[\W_]+".join(map(re.escape, tokens))
+    return rf"(?<![^\W_])(?i:{joined})(?![^\W_])"
 
 
 def _spaced(piece: str) -> str:

@@ -133,7 +133,7 @@ class Update:
             return
         if self._open is None:
             self._open = ExitStack()
-            self._open.callback(self._lexical.finished)  # last, when both have committed
+            self._open.push(self._both_committed)
             self._lexical.begin()
             self._writer = self._open.enter_context(self._lexical.writing())
             self._open.enter_context(db.transaction(self._connection))
@@ -149,6 +149,11 @@ class Update:
         count = int(db.fact(self._connection, "count") or 0) + len(self._new) - len(self._old)
         db.set_fact(self._connection, "count", str(count))
         self._new, self._old = [], []
+
+    def _both_committed(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Last. Where one commit failed the mark stays, and the next run mends what differs."""
+        if kind is None:
+            self._lexical.finished()
 
     def commit(self) -> None:
         """Rows and full text, in step; the count tells whether both have happened."""

@@ -92,14 +92,22 @@ class Vectors:
         if dead > max(_SPARE, self.count // 2):
             self._compact(alive)
         elif dead > int((self._rows == 0).sum()):
-            path = self._folder / "rows.i4"
-            mapped = np.memmap(path, dtype=np.int32, mode="r+", shape=(self.count,))
-            mapped[~alive[mapped]] = 0
-            mapped.flush()
+            gone = ~alive[self._rows]
+            # Without a scale they are like nothing, and take no place among the best.
+            for name, kind in (("scales.f4", np.float32), ("rows.i4", np.int32)):
+                path = self._folder / name
+                mapped = np.memmap(path, dtype=kind, mode="r+", shape=(self.count,))
+                mapped[gone] = 0
+                mapped.flush()
             self._open()
 
     def search(
-        self, vector: Floats, k: int, side: Side = "both", allowed: Sequence[int] | None = None
+        self,
+        vector: Floats,
+        k: int,
+        side: Side = "both",
+        allowed: Sequence[int] | None = None,
+        without: Sequence[int] = (),
     ) -> list[Like]:
         """The passages most like a vector, best first, with their cosines."""
         if not self.count:
@@ -118,6 +126,9 @@ class Vectors:
         scores = np.multiply(dots, np.asarray(scales), dtype=np.float32, casting="unsafe")
         if places is None and within is not None:
             scores[~within] = -np.inf
+        if without:
+            rows = self._rows if places is None else self._rows[places]
+            scores[np.isin(rows, np.asarray(without, dtype=np.int32))] = -np.inf
         best = _top(scores, k)
         best = best[scores[best] > 0]
         found = best if places is None else places[best]

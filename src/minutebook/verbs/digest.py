@@ -16,7 +16,7 @@ from minutebook.derive.tokens import tokens
 from minutebook.derive.wording import plural
 from minutebook.index.passages import passages
 from minutebook.index.query import Query
-from minutebook.index.snippet import words_in
+from minutebook.index.snippet import Shown, words_in
 from minutebook.model import Notice, Round, Text, ToolCall
 from minutebook.verbs.context_text import Telling
 from minutebook.verbs.round_text import Fidelity, cut, failure_mark, heading, round_text
@@ -30,10 +30,14 @@ _LOOKED_AT = 60_000
 
 
 def tellings(
-    address: str, round: Round, query: Query, passage: int | None = None
+    address: str,
+    round: Round,
+    query: Query,
+    passage: int | None = None,
+    done: Shown | None = None,
 ) -> Iterator[Telling]:
-    """A round told for a query, from more to less."""
-    matching = _Matching(round, query, passage)
+    """A round told for a query, from more to less; `done` is what tools did of it."""
+    matching = _Matching(round, query, passage, done)
     body = _body(address, round, matching)
     if body == round_text(address, round, Fidelity()):
         yield Telling("full", body)
@@ -74,8 +78,8 @@ def _answers(round: Round) -> list[tuple[int, str]]:
 class _Matching:
     """Which part of a round it is that a query means."""
 
-    def __init__(self, round: Round, query: Query, passage: int | None) -> None:
-        self.query = query
+    def __init__(self, round: Round, query: Query, passage: int | None, done: Shown | None) -> None:
+        self.query, self.done = query, done
         self.answers = _answers(round)
         self.last = self.answers[-1][0] if self.answers else -1
         self.place, self.passage = self._best() if self.answers else (-1, "")
@@ -121,6 +125,9 @@ def _body(address: str, round: Round, matching: _Matching, most: int | None = No
     answer += _calls(run)
     if answer:
         lines += ["**Assistant**", "", *answer]
+    if (done := matching.done) is not None:
+        where = f"{address}.{done.block}" if done.block is not None else address
+        lines += [f"**{done.side.capitalize()}** ({where}): {one_line(done.snippet.text)}", ""]
     return "\n".join(lines).rstrip() + "\n\n"
 
 

@@ -150,7 +150,7 @@ def _by_query(
     if query.is_empty:
         raise BadArgument("A query says what it should be about, like 'passkey login'.")
     named = list(dict.fromkeys(session_id for session_id, _ in addresses))
-    found = relevant_rounds(archive, query, named, embedder=meaning.embedder, ready=meaning.ready)
+    found = relevant_rounds(archive, query, named, **meaning.ways)
     there = archive.ids()  # an index that can only be read may be older
     found = [item for item in found if item.session_id in there]
     best = list(dict.fromkeys(item.session_id for item in found))

@@ -13,8 +13,10 @@ from functools import cache
 
 from minutebook.archive.relevance import Relevant
 from minutebook.derive.plain import one_line
+from minutebook.derive.surfaces import surfaces_of
 from minutebook.derive.tokens import BYTES_A_TOKEN, tokens, utf8_bytes
 from minutebook.index.query import Query
+from minutebook.index.snippet import snippet_of_work
 from minutebook.model import Round
 from minutebook.verbs.context_text import (
     Context,
@@ -171,7 +173,8 @@ class _Plan:
         address, round = self._address(place), self._round(place)
         if self._fidelity is not None:
             yield Telling("full", round_text(address, round, self._fidelity))
-        yield from tellings(address, round, self._query, item.passage)
+        done = snippet_of_work(surfaces_of(round), self._query) if item.printed else None
+        yield from tellings(address, round, self._query, item.passage, done)
 
     def tell_neighbours(self) -> None:
         """The rounds before and after the best ones, a line of each side."""

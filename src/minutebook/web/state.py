@@ -104,9 +104,7 @@ class ServerState:
     def _search(self, typed: str, where: str, mode: Mode, sort: Sort, page: slice) -> Answer:
         query = parse_query(typed, Filters())
         meaning = self._loaded()
-        try:
-            meaning.embedder()
-        except MinutebookError:
+        if meaning.trouble:
             mode = "lexical"  # the chosen model was removed: words still find
         return search(
             self.archive,
