@@ -123,6 +123,15 @@ def test_filters_and_order(run: Run, places: list[str]) -> None:
     assert hits(run, *places, "passkey", "-m", "build", "-p", "orchard")
 
 
+def test_a_filter_may_be_said_twice_and_a_phase_of_older_records_named(
+    run: Run, places: list[str]
+) -> None:
+    """SRCH-08, SRCH-02: the same value again changes nothing; `monitoring` is a phase, too."""
+    twice = hits(run, *places, "-m", "build", "--method", "build")
+    assert twice == hits(run, *places, "-m", "build") and len(twice) == 2
+    assert hits(run, *places, "--phase", "monitoring") == []
+
+
 def test_ghosts_only_when_asked_for(run: Run, places: list[str]) -> None:
     """SRCH-10: hidden, counted, and shown with --ghosts."""
     plain = run("search", *places)
@@ -160,6 +169,13 @@ def test_bad_input_is_one_sentence(run: Run, places: list[str], tmp_path: Path) 
     """SRCH-02, SRCH-14: unknown method, impossible dates, no index."""
     for args, words in (
         (["-m", "magic"], "one of review, write, design"),
+        (["--phase", "nonsense"], "'nonsense' is not a phase; choose one of started, in-progress"),
+        (["-m", "build", "-m", "debug"], "two values for --method: 'build' and 'debug'"),
+        (["-p", "atlas", "--project", "orchard"], "two values for --project"),
+        (["-a", "Reed", "-a", "Wren"], "two values for --agent"),
+        (["--branch", "a", "--branch", "b"], "two values for --branch"),
+        (["--model", "a", "--model", "b"], "two values for --model"),
+        (["--phase", "blocked", "--phase", "started"], "two values for --phase"),
         (["-d", "2026-02-31"], "is not a date"),
         (["--today", "-d", "2026-01-01"], "leave no day"),
         (['"" -- ()'], "no word in that query"),

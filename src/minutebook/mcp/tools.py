@@ -15,6 +15,7 @@ from minutebook.archive.folding import once
 from minutebook.archive.names import parse_rounds
 from minutebook.archive.passing import matching
 from minutebook.archive.semantic import Meaning
+from minutebook.derive.labels import known_phase
 from minutebook.derive.periods import since as parse_since
 from minutebook.derive.plain import one_line
 from minutebook.derive.tokens import tokens
@@ -81,7 +82,7 @@ class Tools:
         Answers name rounds and blocks like 3a4d64e0#12.7; read them with `show`."""
         filters = msgspec.structs.replace(
             _filters(project, agent, method, since, until),
-            phase=phase or None,
+            phase=known_phase(phase) if phase else None,
             branch=branch or None,
             model=model or None,
             tools=has_tools,
