@@ -138,6 +138,7 @@ def command(
             fresh_at=answer.fresh_at,
             refreshed=answer.refreshed,
             waiting=answer.waiting,
+            busy=answer.busy,
             total=answer.total,
             capped=answer.capped,
             ghosts_hidden=answer.ghosts_hidden,
@@ -146,36 +147,45 @@ def command(
         )
         return
     print_hits(book, answer.hits, verbose=verbose)
-    print_total(answer.total, len(answer.hits), page, limit, capped=answer.capped)
-    _print_remarks(answer)
+    _print_footer(answer, page, limit)
 
 
-def _print_remarks(answer: Answer) -> None:
+def _print_footer(answer: Answer, page: int, limit: int) -> None:
+    """At most two lines, so that ten hits and they fit a small terminal (SRCH-16)."""
+    filters = answer.query.filters
     if not answer.total:
-        what = f"Nothing found for '{terminal.one_line(answer.query.text)}'."
-        terminal.note(what if not answer.query.is_empty else "No engagement passes these filters.")
-        terminal.note(
-            "Other words, fewer filters, or `minutebook ingest` for engagements, may help."
-        )
+        nothing = f"Nothing found for '{terminal.one_line(answer.query.text)}'."
+        if answer.query.is_empty:
+            listed = "round" if filters.command or filters.error else "engagement"
+            nothing = f"No {listed} passes these filters."
+        terminal.note(f"{nothing} Other words or fewer filters may help; `minutebook ingest` too.")
+    left_out = []
     if answer.ghosts_hidden:
-        terminal.note(f"{terminal.plural(answer.ghosts_hidden, 'ghost')} not shown (--ghosts).")
+        left_out.append(f"{terminal.plural(answer.ghosts_hidden, 'ghost')} (--ghosts)")
     if answer.copies_hidden:
-        count = terminal.plural(answer.copies_hidden, "engagement")
-        terminal.note(f"{count} of copied conversations not shown (--copies).")
-    if answer.refreshed is not None and answer.refreshed.anew:
-        terminal.note(f"The index was made again: {answer.refreshed.anew}.")
-    if answer.waiting:
-        count = terminal.plural(answer.waiting, "entry is", "entries are")
-        terminal.note(f"{count} still being embedded; until then they are found by words only.")
+        count = terminal.plural(answer.copies_hidden, "copy", "copies")
+        left_out.append(f"{count} (--copies)")
+    print_total(
+        answer.total, len(answer.hits), page, limit, capped=answer.capped, left_out=left_out
+    )
+    if news := _news(answer):
+        terminal.note(f"Index: {', '.join(news)}.")
+
+
+def _news(answer: Answer) -> list[str]:
+    """What a reader should know about the index; mostly nothing."""
+    news = []
     if answer.busy:
-        terminal.note(
-            "The index could not be brought up to date now (it is being written, or may only be "
-            "read): this answer is from before."
-        )
+        news.append("could not be brought up to date now, this answer is from before")
     elif answer.refreshed is None and answer.fresh_at is not None:
-        minutes = round((time.time() - answer.fresh_at) / 60)
-        terminal.note(f"The index is {terminal.plural(minutes, 'minute')} old (--no-refresh).")
+        minutes = int((time.time() - answer.fresh_at) / 60)
+        news += [f"{terminal.plural(minutes, 'minute')} old (--no-refresh)"] if minutes else []
     elif answer.refreshed is not None:
-        changed = answer.refreshed.sessions
-        news = f", {terminal.plural(changed, 'session')} updated" if changed else ""
-        terminal.note(f"The index is up to date{news}.")
+        if answer.refreshed.anew:
+            news.append(f"made again ({answer.refreshed.anew})")
+        if changed := answer.refreshed.sessions:
+            news.append(f"{terminal.plural(changed, 'session')} updated")
+    if answer.waiting:
+        count = terminal.plural(answer.waiting, "entry", "entries")
+        news.append(f"{count} not embedded yet (found by words only)")
+    return news
