@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from minutebook.archive.finding import Answer, search
 from minutebook.archive.passing import PLACES
@@ -19,6 +20,8 @@ from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.cli.words import WordsCommand
 from minutebook.errors import BadArgument, MinutebookError
 from minutebook.index.query import parse_query
+
+_NOT_OF_FILES = {"command", "error", "has_tools", "side", "sort", "where", "mode", "as_stats"}
 
 
 @click.command("search", cls=WordsCommand)
@@ -93,6 +96,7 @@ def command(
     if path is not None:
         if query:
             raise BadArgument("Say words or --file, not both: --file lists who touched the file.")
+        _only_of_files(click.get_current_context())
         with telling_of_a_new_index(book):
             show_file(
                 book, path, filters, page=page, limit=limit, fresh=not no_refresh, json=as_json
@@ -148,6 +152,18 @@ def command(
         return
     print_hits(book, answer.hits, verbose=verbose)
     _print_footer(answer, page, limit)
+
+
+def _only_of_files(ctx: click.Context) -> None:
+    """Refuse options that say nothing about who touched a file (SRCH-17)."""
+    given = [
+        next(name for name in option.opts if name.startswith("--"))
+        for option in ctx.command.params
+        if option.name in _NOT_OF_FILES
+        and ctx.get_parameter_source(option.name) is not ParameterSource.DEFAULT
+    ]
+    if given:
+        raise BadArgument(f"--file does not go with {', '.join(given)}: leave one of them out.")
 
 
 def _print_footer(answer: Answer, page: int, limit: int) -> None:
