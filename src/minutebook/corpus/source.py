@@ -223,7 +223,7 @@ def with_synopsis(
     """The same turns, found by a synopsis too: of all sessions, or of those active in the last
     `days`. Nothing asks a model by default (CORP-10)."""
     policy = Policy(schedule=corpus.policy.schedule, synopsis=synopsis, synopsis_days=days)
-    return CorpusSource(corpus.source, corpus.strategy, policy=policy)
+    return CorpusSource(corpus.source, corpus.strategy, policy=policy, embedder=corpus.embedder)
 
 
 def _several(projects: str | Collection[str] | None) -> tuple[str, ...] | None:
