@@ -125,7 +125,7 @@ def test_only_what_changed_is_indexed(tmp_path: Path) -> None:
 def test_presets_and_synopses() -> None:
     """CORP-09, CORP-10: `sessions` is registered; a synopsis is an opt-in wrapper."""
     assert ids(search(preset("sessions", fetcher=lambda: iter(PAIRS)), "chart", mode="lexical"))
-    with pytest.raises(NotFound, match="there is sessions"):
+    with pytest.raises(NotFound, match="choose one of sessions"):
         preset("dreams")
     told = with_synopsis(corpus(), lambda _: "a synopsis about zebras")
     assert len(search(told, "zebras", mode="lexical")) == 3

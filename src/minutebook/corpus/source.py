@@ -177,7 +177,7 @@ PRESETS: dict[str, Callable[..., CorpusSource]] = {"sessions": CorpusSource.from
 def preset(name: str, **options: Any) -> CorpusSource:
     """A registered corpus, with its smart defaults."""
     if name not in PRESETS:
-        raise NotFound(f"There is no corpus '{name}': there is {', '.join(sorted(PRESETS))}.")
+        raise NotFound(f"'{name}' is not a corpus; choose one of {', '.join(sorted(PRESETS))}.")
     return PRESETS[name](**options)
 
 
