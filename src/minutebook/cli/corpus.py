@@ -102,7 +102,7 @@ def build(
         count = terminal.plural(older, "session is", "sessions are")
         begins = corpus.source.since
         day = f"{begins:%Y-%m-%d}" if begins is not None else ""
-        terminal.note(f"{count} not in it, as older than {day}: --since all includes them.")
+        terminal.note(f"{count} older than {day} and left out: --since all includes them.")
 
 
 def _older(book: Archive, corpus: CorpusSource, sessions: int) -> int:

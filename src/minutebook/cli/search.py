@@ -170,11 +170,13 @@ def _print_footer(answer: Answer, page: int, limit: int) -> None:
     """At most two lines, so that ten hits and they fit a small terminal (SRCH-16)."""
     filters = answer.query.filters
     if not answer.total:
-        nothing = f"Nothing found for '{terminal.one_line(answer.query.text)}'."
-        if answer.query.is_empty:
-            listed = "round" if filters.command or filters.error else "engagement"
-            nothing = f"No {listed} passes these filters."
-        terminal.note(f"{nothing} Other words or fewer filters may help; `minutebook ingest` too.")
+        if not answer.query.is_empty:
+            nothing = f"Nothing found for '{terminal.one_line(answer.query.text)}'."
+            terminal.note(f"{nothing} Try other words, or fewer filters.")
+        elif filters.command or filters.error:
+            terminal.note("No round passes these filters. Try other words, or fewer filters.")
+        else:
+            terminal.note("No engagement passes these filters. Try fewer, or `minutebook ingest`.")
     left_out = []
     if answer.ghosts_hidden:
         left_out.append(f"{terminal.plural(answer.ghosts_hidden, 'ghost')} (--ghosts)")
