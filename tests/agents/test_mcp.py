@@ -20,6 +20,7 @@ from mcp import Client, StdioServerParameters
 from minutebook.archive import Archive, open_archive
 from minutebook.archive.finding import Answer
 from minutebook.derive.tokens import tokens
+from minutebook.errors import BadArgument
 from minutebook.index.query import Query
 from minutebook.mcp.telling import HARD_LIMIT, MOST_TOKENS, WARNING, left_out, state_of
 from minutebook.mcp.tools import Tools
@@ -418,6 +419,8 @@ def test_lists_say_what_they_leave_out(archive: Archive, examples: Path) -> None
     tools = Tools(Archive(archive.root, (examples,)))
     for text in (tools.engagements(limit=1), tools.stats(), tools.search(limit=1)):
         assert "Left out: 1 session without substantive work (ghosts" in text.splitlines()[0]
+    with pytest.raises(BadArgument, match="no word to look for"):
+        tools.search("😀")
     assert "newest first" in tools.search(limit=1) and "Left out" not in tools.search("passkey")
     with writing(archive.layout.search_lock, "search"):
         assert "could not be brought up to date now" in tools.search("passkey")

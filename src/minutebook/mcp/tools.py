@@ -96,10 +96,13 @@ class Tools:
         start, limit = position(cursor), max(1, min(limit, _MOST_HITS))
         if file:
             return self._touched(file, filters, start, limit)
+        parsed = parse_query(query, filters)
+        if query.strip() and parsed.is_empty and parsed.filters == filters:
+            raise BadArgument("There is no word to look for in that query.")
         with self._lock:
             found = search(
                 self._archive,
-                parse_query(query, filters),
+                parsed,
                 where=where,
                 side=side,
                 mode=mode,
