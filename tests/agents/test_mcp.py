@@ -13,13 +13,18 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from mcp import Client, StdioServerParameters
 
 from minutebook.archive import Archive, open_archive
+from minutebook.archive.finding import Answer
 from minutebook.derive.tokens import tokens
-from minutebook.mcp.telling import HARD_LIMIT, MOST_TOKENS, WARNING
+from minutebook.errors import BadArgument
+from minutebook.index.query import Query
+from minutebook.mcp.telling import HARD_LIMIT, MOST_TOKENS, WARNING, left_out, state_of
 from minutebook.mcp.tools import Tools
+from minutebook.record.store import writing
 from minutebook.verbs.materialise import materialise
 from minutebook.verbs.round_text import Fidelity, round_text
 from minutebook.verbs.tag import tag
@@ -33,6 +38,7 @@ from tests.agents.conftest import (
     without_transcripts,
     written,
 )
+from tests.archive.test_operations import put
 from tests.conftest import assistant, tool_result, tool_use, user
 
 Ask = Callable[[Client], Awaitable[Any]]
@@ -406,6 +412,42 @@ def test_what_a_person_tagged_is_there_at_once(examples: Path, tmp_path: Path) -
     assert tools.show(f"{id[:8]}#3-4").startswith("2 of 2 rounds")
     for text in (tools.context(engagement="console-work"), tools.engagement("console-work")):
         assert re.findall(rf"### {id[:8]}#(\d+)", text) == ["1", "3", "4"]
+
+
+def test_lists_say_what_they_leave_out(archive: Archive, examples: Path) -> None:
+    """SRCH-10: `engagements`, `stats` and `search` count ghosts; what is not ready is said."""
+    tools = Tools(Archive(archive.root, (examples,)))
+    for text in (tools.engagements(limit=1), tools.stats(), tools.search(limit=1)):
+        assert "Left out: 1 session without substantive work (ghosts" in text.splitlines()[0]
+    with pytest.raises(BadArgument, match="no word to look for"):
+        tools.search("😀")
+    assert "newest first" in tools.search(limit=1) and "Left out" not in tools.search("passkey")
+    with writing(archive.layout.search_lock, "search"):
+        assert "could not be brought up to date now" in tools.search("passkey")
+
+
+def test_what_keeps_an_answer_incomplete_is_said() -> None:
+    """SRCH-18: copies, a busy index and entries that wait to be embedded."""
+    answer = Answer(
+        query=Query(), mode="hybrid", refreshed=None, fresh_at=None, busy=True, waiting=2
+    )
+    assert "2 entries are not embedded yet" in state_of(answer)
+    assert state_of(msgspec.structs.replace(answer, busy=False, waiting=0)) == ""
+    assert left_out(0, 2) == "Left out: 2 engagements of copied conversations."
+
+
+def test_who_touched_a_file_for_agents(tmp_path: Path) -> None:
+    """SRCH-17: one line per round with its files; filters that leave nothing are named."""
+    calls = [tool_use(f"c{n}", "Write", file_path=f"/w/n{n}.go", content="x") for n in range(7)]
+    records = [user("write them", cwd="/w"), assistant(*calls, id="m")]
+    records += [tool_result(f"c{n}", "ok", uuid=f"r{n}") for n in range(7)]
+    put(tmp_path / "p", *records, name="aaaaaaaa-2222-4333-8444-555555555555")
+    (tmp_path / "archive").mkdir()
+    tools = Tools(Archive(tmp_path / "archive", (tmp_path / "p",)))
+    text = tools.search(file="*.go")
+    assert "1 of 1 rounds" in text and "aaaaaaaa#1 written: /w/n6.go; " in text
+    assert "; 2 more" in text
+    assert "1 round touched" in tools.search(file="*.go", project="elsewhere")
 
 
 def test_what_is_damaged_is_named(examples: Path, tmp_path: Path) -> None:

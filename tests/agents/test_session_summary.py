@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,6 +47,28 @@ def engaged(first: int, last: int, phase: str, *decisions: str) -> Engagement:
 
 def record(*engagements: Engagement) -> SessionRecord:
     return SessionRecord(session_id="3a4d64e0-1111", cwd="/srv/x", engagements=engagements)
+
+
+class LargeSession(FakeSession):
+    """Rounds of some megabytes, made when they are read."""
+
+    count = 40
+
+    def __init__(self) -> None:
+        super().__init__([])
+
+    def round(self, number: int) -> Round:
+        return worked(number, f"{number} " * 1_000_000, "Done.", f"/srv/x/{number % 3}.py")
+
+
+def test_one_round_at_a_time_is_in_memory() -> None:
+    """FMT-22, CTX-02: a summary of a large session does not hold all of its rounds."""
+    tracemalloc.start()
+    lines = session_summary(LargeSession(), record())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert lines[0].startswith("- Goal: 1 1 1") and "1.py (14), " in lines[-1]
+    assert peak < 40_000_000
 
 
 def test_goal_decisions_outcome_open_ends_requests_files() -> None:

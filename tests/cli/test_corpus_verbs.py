@@ -72,6 +72,27 @@ def test_search_builds_what_is_not_there(run: Run, places: list[str]) -> None:
     assert "Nothing found for 'passkey'" in ran.err  # the examples are older
 
 
+def test_a_window_that_leaves_sessions_out_is_said(run: Run, places: list[str]) -> None:
+    """CORP-11: "0 turns of 0 sessions" comes with how many are older, and how to have them."""
+    ran = run("corpus", "build", *places)
+    assert "0 turns of 0 sessions" in ran.out
+    assert "9 sessions are older than 20" in ran.err and "--since all includes them" in ran.err
+    assert told(run, "build", *places)["older"] == 9
+    everything = run("corpus", "build", "--since", "all", *places)
+    assert not everything.err and told(run, "build", *places)["older"] == 0
+
+
+def test_a_search_says_whether_there_may_be_more(run: Run, places: list[str]) -> None:
+    """SRCH-16: the best so many, or all there are; `similar` too."""
+    run("corpus", "build", "--since", "all", *places)
+    found = run("corpus", "search", "passkey", "-k1", *places)
+    assert "The best 1 (-k for more)." in found.err
+    few = run("corpus", "search", "authenticator", "--mode", "lexical", *places)
+    assert f"{len(few.out.splitlines()) // 2} turn" in few.err
+    alike = run("similar", "3a4d64e0#1", "--limit", "1", *places)
+    assert "The best 1 (--limit for more)." in alike.err
+
+
 def test_hits_are_two_lines(run: Run, places: list[str]) -> None:
     """When and where, and the words; ``-word`` leaves out."""
     run("corpus", "build", "--since", "all", *places)
@@ -98,6 +119,8 @@ def test_a_manual_corpus_waits_for_a_build(run: Run, places: list[str]) -> None:
         (["search"], "Say what to look for."),
         (["search", "x", "--surface", "assistant_full"], "The surfaces of this corpus are"),
         (["search", "x", "--surface", "thinking"], "'thinking' is not one of"),
+        (["search", "x method:debug"], "leave method: out of the query"),
+        (["search", "x", "agent:Reed", "phase:blocked"], "leave agent: and phase: out"),
         (["search", "x", "-k", "0"], "0 is not in the range"),
         (["build", "--since", "never"], "'never' is not a date"),
         (["build", "--max-sessions", "0"], "0 is not in the range"),

@@ -93,6 +93,55 @@ def test_a_person_reads_two_lines_a_hit(run: Run, places: list[str], columns: in
     assert run("search", "login", "--file", "login.py", *places).status == 2
 
 
+def test_a_glob_lists_a_round_once(run: Run, places: list[str]) -> None:
+    """SRCH-17: its files are counted and the first named; JSON has a hit for each of them."""
+    (Path(places[3])).mkdir()
+    ran = run("search", "--file", "*", *places, columns=200)
+    first, second, *more = ran.out.splitlines()
+    assert len(more) == 2 and "2026-03-02" in first
+    assert second.startswith("  3 files, ") and "read, edited 2×" in ran.out.replace(
+        "written 2×, ", ""
+    )
+    assert "login.py" in second and "minutebook show bbbbbbbb#1 --full" in second
+    assert "2 rounds." in ran.err
+    paged = run("search", "--file", "*", "--limit", "1", *places)
+    assert len(paged.out.splitlines()) == 2 and "1–1 of 2. More: --page 2." in paged.err
+    document = found(run, "--file", "*", *places)
+    assert (document["total"], document["rounds"], document["left_out"]) == (6, 2, 0)
+
+
+@pytest.mark.parametrize(
+    ("option", "named"),
+    [
+        (["--command", "git"], "--command"),
+        (["--error", "no"], "--error"),
+        (["--no-tools"], "--has-tools"),
+        (["--side", "both"], "--side"),
+        (["--sort", "date"], "--sort"),
+        (["--in", "turns"], "--in"),
+        (["--mode", "lexical"], "--mode"),
+        (["-s"], "--stats"),
+        (["--sort", "date", "--mode", "lexical"], "--mode, --sort"),
+    ],
+)
+def test_what_says_nothing_about_a_file_is_refused(
+    run: Run, places: list[str], option: list[str], named: str
+) -> None:
+    """SRCH-17: one sentence names the options that would be ignored."""
+    (Path(places[3])).mkdir()
+    ran = run("search", "--file", "login.py", *option, *places)
+    assert ran.status == 2 and f"--file does not go with {named}:" in ran.err
+
+
+def test_filters_that_leave_nothing_are_named(run: Run, places: list[str]) -> None:
+    """SRCH-17: the file was touched; it is the filters that leave nothing."""
+    (Path(places[3])).mkdir()
+    ran = run("search", "--file", "login.py", "-p", "elsewhere", *places)
+    assert ran.status == 0 and "2 rounds touched a file like 'login.py'" in ran.err
+    assert "none passes the filters" in ran.err and "No tool has" not in ran.err
+    assert found(run, "--file", "login.py", "-p", "elsewhere", *places)["left_out"] == 2
+
+
 @pytest.mark.parametrize(
     ("pattern", "path", "fits"),
     [
@@ -105,6 +154,9 @@ def test_a_person_reads_two_lines_a_hit(run: Run, places: list[str], columns: in
         ("src/*.py", "/w/src/login.py", True),
         ("test_*.py", "/w/src/login.py", False),
         ("", "/w/src/login.py", False),
+        ("app/[slug]/page.tsx", "/w/app/[slug]/page.tsx", True),
+        ("app/[slug]/page.tsx", "/w/app/s/page.tsx", True),
+        ("page?.tsx", "/w/page?.tsx", True),
     ],
 )
 def test_the_end_of_a_path_or_a_glob(pattern: str, path: str, fits: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,11 @@ import pytest
 
 from minutebook.cli.terminal import width
 from minutebook.index.query import span
+from tests.archive.test_operations import put
 from tests.cli.conftest import Run
 from tests.cli.test_process import in_terminal
 from tests.cli.test_verbs import golden
+from tests.conftest import assistant, user
 
 
 @pytest.fixture(scope="session")
@@ -47,7 +50,8 @@ def test_hits_fit_the_terminal(run: Run, places: list[str], columns: int) -> Non
     assert ran.status == 0
     assert max(width(line) for line in ran.out.splitlines()) <= columns
     golden(f"search-{columns}.txt", ran.out)
-    assert "up to date" in ran.err
+    run("search", "passkey login", *places)
+    assert "ndex" not in run("search", "passkey login", *places).err
 
 
 def test_the_json_is_pinned(run: Run, places: list[str], archive: Path) -> None:
@@ -76,9 +80,61 @@ def test_every_list_says_how_many_there_are(run: Run, places: list[str]) -> None
         assert len(seen) == len(set(seen)) == total > 4
         whole = hits(run, *words, *places, "--limit", "100")
         assert seen == [(hit["session_id"], hit["round"]) for hit in whole]
-        assert f"1 to 2 of {total}: --page 2" in run("search", *words, *places, "--limit", "2").err
+        assert (
+            f"1–2 of {total}. More: --page 2." in run("search", *words, *places, "--limit", "2").err
+        )
         beyond = run("search", *words, *places, "--page", "99")
-        assert f"There are {total}: no page 99." in beyond.err and not beyond.out
+        assert f"There are {total} hits, so no page 99." in beyond.err and not beyond.out
+
+
+@pytest.mark.parametrize("words", [[], ["fence"]])
+def test_ten_hits_and_the_footer_fit_a_small_terminal(
+    run: Run, tmp_path: Path, words: list[str]
+) -> None:
+    """SRCH-19: at 80x24 the first hit is on screen when the last line is written."""
+    for number in range(14):
+        name = f"{number:08}-2222-4333-8444-555555555555"
+        said = f"Please mend the fence of orchard {number} " * (1 if number > 11 else 30)
+        prompts = range(1 if number > 11 else 6)
+        records = [
+            record
+            for place in prompts
+            for record in (
+                user(said, uuid=f"{number}-{place}-u", cwd="/w"),
+                assistant(
+                    "Mended the fence. " * 9, id=f"{number}-{place}", uuid=f"{number}-{place}-a"
+                ),
+            )
+        ]
+        put(tmp_path / "p", *records, name=name)
+    places = ["--root", str(tmp_path / "p"), "--archive", str(tmp_path / "archive")]
+    assert run("ingest", "--extractor", "offline", *places).status == 0
+    run("search", *words, *places)
+    ran = run("search", *words, *places, columns=80)
+    lines = [*ran.out.splitlines(), *ran.err.splitlines()]
+    assert ran.out.count("\n") == 20 and len(ran.err.splitlines()) == 1
+    assert "1–10 of " in ran.err and ". More: --page 2." in ran.err
+    assert bool(words) != ("Left out: 2 ghosts (--ghosts)." in ran.err)
+    assert sum(max(1, -(-width(line) // 80)) for line in lines) <= 23
+
+
+def test_a_list_tells_topics(run: Run, places: list[str]) -> None:
+    """SRCH-19: without words the second line is method, phase and topic; -v adds the outcome."""
+    listed = hits(run, *places)
+    ran = run("search", *places, columns=200)
+    for hit, line in zip(listed, ran.out.splitlines()[1::2], strict=True):
+        engagement = hit["engagement"]
+        assert line.startswith(f"  {engagement['method']}, {engagement['phase']}: ")
+        assert engagement["topic"][:40] in line
+    assert "  : " not in ran.out
+    assert "  outcome: " in run("search", *places, "-v").out
+
+
+def test_a_list_of_rounds_that_is_empty_speaks_of_rounds(run: Run, places: list[str]) -> None:
+    """SRCH-17: `--command` lists rounds, not engagements."""
+    ran = run("search", "--command", "florble snozzwanger", *places)
+    assert ran.status == 0 and "No round passes these filters." in ran.err
+    assert "No engagement" not in ran.err
 
 
 def test_the_newest_can_come_first(run: Run, places: list[str]) -> None:
@@ -126,10 +182,19 @@ def test_filters_and_order(run: Run, places: list[str]) -> None:
     assert hits(run, *places, "passkey", "-m", "build", "-p", "orchard")
 
 
+def test_a_filter_may_be_said_twice_and_a_phase_of_older_records_named(
+    run: Run, places: list[str]
+) -> None:
+    """SRCH-08, SRCH-02: the same value again changes nothing; `monitoring` is a phase, too."""
+    twice = hits(run, *places, "-m", "build", "--method", "build")
+    assert twice == hits(run, *places, "-m", "build") and len(twice) == 2
+    assert hits(run, *places, "--phase", "monitoring") == []
+
+
 def test_ghosts_only_when_asked_for(run: Run, places: list[str]) -> None:
     """SRCH-10: hidden, counted, and shown with --ghosts."""
     plain = run("search", *places)
-    assert "1 ghost not shown (--ghosts)" in plain.err
+    assert "9 hits. Left out: 1 ghost (--ghosts)." in plain.err
     assert len(hits(run, *places, "--ghosts", "--limit", "100")) == 10
 
 
@@ -163,6 +228,13 @@ def test_bad_input_is_one_sentence(run: Run, places: list[str], tmp_path: Path) 
     """SRCH-02, SRCH-14: unknown method, impossible dates, no index."""
     for args, words in (
         (["-m", "magic"], "one of review, write, design"),
+        (["--phase", "nonsense"], "'nonsense' is not a phase; choose one of started, in-progress"),
+        (["-m", "build", "-m", "debug"], "two values for --method: 'build' and 'debug'"),
+        (["-p", "atlas", "--project", "orchard"], "two values for --project"),
+        (["-a", "Reed", "-a", "Wren"], "two values for --agent"),
+        (["--branch", "a", "--branch", "b"], "two values for --branch"),
+        (["--model", "a", "--model", "b"], "two values for --model"),
+        (["--phase", "blocked", "--phase", "started"], "two values for --phase"),
         (["-d", "2026-02-31"], "is not a date"),
         (["--today", "-d", "2026-01-01"], "leave no day"),
         (['"" -- ()'], "no word in that query"),
@@ -231,7 +303,12 @@ def test_a_refresh_sees_what_changed(run: Run, tmp_path: Path, examples: Path) -
     line["message"]["content"] = "A brand new zebra request"
     copy.write_text(copy.read_text() + json.dumps(line) + "\n")
     stale = run("search", "zebra", *places, "--mode", "lexical", "--no-refresh")
-    assert "Nothing found" in stale.err and "minutes old" in stale.err
+    assert "Nothing found" in stale.err and "0 minutes" not in stale.err
+    database = next((tmp_path / "archive").glob("**/search.db"))
+    with sqlite3.connect(database) as connection:
+        connection.execute("UPDATE facts SET value = value - 7200 WHERE name = 'refreshed'")
+    stale = run("search", "zebra", *places, "--mode", "lexical", "--no-refresh")
+    assert "Index: 120 minutes old (--no-refresh)." in stale.err
     assert "zebra" in run("search", "zebra", *places, "--mode", "lexical").out
 
 

@@ -79,6 +79,8 @@ def test_a_line_that_a_tool_printed_is_found(run: Run, places: list[str]) -> Non
     shown = run("show", f"{ONE[:8]}#{hit['round']}.{hit['block']}", *places)
     assert "SQLSTATE 42P01" in shown.out and "All is well" not in shown.out
     assert run("show", f"{ONE[:8]}#1.99", *places).status == 2
+    for words in (run("context", ONE, *places).out, run("context", f"{ONE}#7", *places).err):
+        assert "1 round" in words and "1 rounds" not in words
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import minutebook.corpus as module
 from minutebook.corpus import CorpusSource, policy, preset, search, with_synopsis
 from minutebook.derive.turn_pairs import TurnMetadata, TurnPair
 from minutebook.errors import BadArgument, NotFound
+from minutebook.index.static import StaticEmbedder
 from tests.conftest import as_line, user
 
 
@@ -124,11 +125,18 @@ def test_only_what_changed_is_indexed(tmp_path: Path) -> None:
 def test_presets_and_synopses() -> None:
     """CORP-09, CORP-10: `sessions` is registered; a synopsis is an opt-in wrapper."""
     assert ids(search(preset("sessions", fetcher=lambda: iter(PAIRS)), "chart", mode="lexical"))
-    with pytest.raises(NotFound, match="there is sessions"):
+    with pytest.raises(NotFound, match="choose one of sessions"):
         preset("dreams")
     told = with_synopsis(corpus(), lambda _: "a synopsis about zebras")
     assert len(search(told, "zebras", mode="lexical")) == 3
     assert search(corpus(), "zebras", mode="lexical") == []
+
+
+def test_a_synopsis_keeps_the_embedder_of_its_corpus() -> None:
+    """CORP-10: turns are compared by the model that was chosen for them."""
+    own = StaticEmbedder()
+    plain = CorpusSource.from_claude_sessions(fetcher=lambda: iter(PAIRS), embedder=lambda: own)
+    assert with_synopsis(plain, lambda _: "a synopsis").embedder() is own
 
 
 def test_windows_projects_and_numbers(examples: Path, tmp_path: Path) -> None:

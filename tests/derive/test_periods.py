@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -37,6 +37,17 @@ NOW = datetime(2026, 3, 18, 15, 30).astimezone()  # a Wednesday
         ("2026-02", "2026-02-01", "2026-03-01"),
         ("2025", "2025-01-01", "2026-01-01"),
         ("2026-03-15", "2026-03-15", "2026-03-16"),
+        ("two weeks ago", "2026-03-04", "2026-03-05"),
+        ("twelve days ago", "2026-03-06", "2026-03-07"),
+        ("2 months ago", "2026-01-17", "2026-01-18"),
+        ("March 5", "2026-03-05", "2026-03-06"),
+        ("5 March", "2026-03-05", "2026-03-06"),
+        ("5th of Mar.", "2026-03-05", "2026-03-06"),
+        ("March 19", "2025-03-19", "2025-03-20"),
+        ("Feb 13 2026", "2026-02-13", "2026-02-14"),
+        ("13 Feb 2026", "2026-02-13", "2026-02-14"),
+        ("February 13, 2026", "2026-02-13", "2026-02-14"),
+        ("29 Feb", "2024-02-29", "2024-03-01"),
     ],
 )
 def test_dates_as_people_say_them(typed: str, start: str, end: str) -> None:
@@ -55,6 +66,14 @@ def test_dates_as_people_say_them(typed: str, start: str, end: str) -> None:
         ("2w", "2026-03-04 15:30"),
         ("5 hours", "2026-03-18 10:30"),
         ("2026-03-15T08:00", "2026-03-15 08:00"),
+        ("3 hours ago", "2026-03-18 12:30"),
+        ("an hour ago", "2026-03-18 14:30"),
+        ("30min", "2026-03-18 15:00"),
+        ("30 minutes ago", "2026-03-18 15:00"),
+        ("2mo", "2026-01-17 15:30"),
+        ("last 7 days", "2026-03-11 15:30"),
+        ("past 2 weeks", "2026-03-04 15:30"),
+        ("last 24 hours", "2026-03-17 15:30"),
     ],
 )
 def test_a_window_begins_at_a_moment(typed: str, start: str) -> None:
@@ -62,7 +81,35 @@ def test_a_window_begins_at_a_moment(typed: str, start: str) -> None:
     assert f"{since(typed, NOW):%Y-%m-%d %H:%M}" == start
 
 
-@pytest.mark.parametrize("typed", ["2026-02-30", "2026-13", "soon", "", "7x", "next week", "ma"])
+def test_the_form_of_our_own_json_is_a_date() -> None:
+    """SRCH-21: a moment copied from a hit, with its T and Z."""
+    moment = datetime(2026, 3, 15, 10, 0, tzinfo=UTC)
+    assert since("2026-03-15T10:00:00Z", NOW) == since("2026-03-15T10:00:00.000Z", NOW) == moment
+
+
+def test_a_count_of_days_or_hours_is_a_period() -> None:
+    """SRCH-21: `date:"last 7 days"` ends with today; `date:"3 hours ago"` is that hour."""
+    start, end = period("last 7 days", NOW)
+    assert (f"{start:%m-%d %H:%M}", f"{end:%m-%d %H:%M}") == ("03-11 15:30", "03-19 00:00")
+    start, end = period("3 hours ago", NOW)
+    assert (f"{start:%H:%M}", f"{end:%H:%M}") == ("12:30", "13:30")
+
+
+@pytest.mark.parametrize("typed", ["30m", "1 m ago", "last 3 m"])
+def test_a_bare_m_is_not_guessed_at(typed: str) -> None:
+    """SRCH-21: minutes or months? The sentence says how to write either."""
+    for read in (since, period):
+        with pytest.raises(BadArgument, match=r"is not a date: m may be minutes or months.*mo\."):
+            read(typed, NOW)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        *("2026-02-30", "2026-13", "soon", "", "7x", "next week", "ma"),
+        *("Feb 30", "March 0", "5 Foo", "29 Feb 2025", "3 hays", "3 mays"),
+    ],
+)
 def test_a_date_that_does_not_exist_is_said(typed: str) -> None:
     """SRCH-21, ING-24: one clear sentence."""
     for read in (since, period):

@@ -74,4 +74,4 @@ def test_engagements_of_copies_are_listed_once(tmp_path: Path) -> None:
     assert (everything.copies_hidden, everything.total) == (0, 3)
     assert stats(archive, Query()).copies_hidden == 1
     run = CliRunner().invoke(cli, ["search", "--root", str(places), "--archive", str(archive.root)])
-    assert "1 engagement of copied conversations not shown (--copies)" in run.output
+    assert "Left out: 1 copy (--copies)." in run.output

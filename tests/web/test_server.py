@@ -8,9 +8,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from urllib.parse import quote_plus
 
 import pytest
 
+import minutebook
+from minutebook.web.state import ServerState
 from tests.conftest import assistant, tool_result, tool_use, user
 from tests.web.conftest import Serve, Served, Written, free_port
 
@@ -70,6 +73,43 @@ def test_every_answer_is_guarded(viewer: Served, path: str) -> None:
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["x-frame-options"] == "DENY"
     assert not any(name.lower().startswith("access-control") for name in headers)
+
+
+@pytest.mark.parametrize("typed", ["😀", "*", '"', "- *"])
+def test_a_query_without_a_word_finds_nothing(viewer: Served, typed: str) -> None:
+    """SRCH-20: it is said that there is no word; nothing is listed as if it were found."""
+    status, _, body = viewer.get(f"/search?q={quote_plus(typed)}")
+    assert status == 200 and "There is no word to look for" in body and "/session/" not in body
+    status, _, body = viewer.get(f"/api/v1/search?q={quote_plus(typed)}")
+    assert status == 400 and "no word to look for" in json.loads(body)["problem"]
+
+
+def test_a_page_of_hits_that_is_not_there_leads_to_the_last(viewer: Served) -> None:
+    """SRCH-16: not "Nothing is about it"."""
+    body = viewer.get("/search?q=the&page=9999")[2]
+    assert "There is no page 9999" in body and "Nothing is about" not in body
+    assert 'rel="last" href="/search?q=the"' in body
+
+
+def test_an_embedder_that_is_gone_leaves_words(examples: Path, tmp_path: Path) -> None:
+    """SRCH-18: the viewer finds by words what it cannot compare."""
+    minutebook.ingest(examples, archive=tmp_path, extractor="offline")
+    choice = tmp_path / "sessions" / "semantic.json"
+    choice.write_text('{"kind": "onnx", "where": "/gone", "model": ""}')
+    state = ServerState(tmp_path, (examples,))
+    state.refresh_index()
+    assert state.search("passkey").hits and state.search("passk").hits
+
+
+def test_hits_are_paged_in_the_api(viewer: Served) -> None:
+    """SRCH-16: `next` is where to go on, `page` is another way to say `start`."""
+    first = viewer.json("/api/v1/search?q=the&limit=2")
+    assert first["next"] == 2 < first["total"]
+    after = viewer.json("/api/v1/search?q=the&limit=2&start=2")["hits"]
+    assert viewer.json("/api/v1/search?q=the&limit=2&page=2")["hits"] == after != first["hits"]
+    assert viewer.json("/api/v1/search?q=the&limit=500")["next"] is None
+    for wrong in ("page=0", "page=x", "page=2&start=2"):
+        assert viewer.get(f"/api/v1/search?q=the&{wrong}")[0] == 400
 
 
 @pytest.mark.parametrize("path", PAGES[:4])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fnmatch import fnmatchcase
+from itertools import chain
 
 import msgspec
 
@@ -31,25 +32,37 @@ class FileHit(msgspec.Struct, frozen=True, kw_only=True):
     project: str | None
 
 
-class FileAnswer(msgspec.Struct, frozen=True):
+class FileAnswer(msgspec.Struct, frozen=True, kw_only=True):
     hits: list[FileHit]
     total: int
+    """How many hits there are, of which `hits` is a page: one for each file of a round."""
+    rounds: int
     files: int
     """How many files the pattern fits."""
     sessions: int
+    left_out: int
+    """Rounds that touched such a file, but do not pass the filters."""
 
 
 def find_file(
-    archive: Archive, pattern: str, filters: Filters, *, limit: int = 10, offset: int = 0
+    archive: Archive,
+    pattern: str,
+    filters: Filters,
+    *,
+    limit: int = 10,
+    offset: int = 0,
+    by_round: bool = False,
 ) -> FileAnswer:
     """Rounds that touched files of a name, the newest first.
 
-    `pattern` is the end of a path, or a glob. The index must be there.
+    `pattern` is the end of a path, or a glob. A page has so many hits, or with `by_round` all
+    hits of so many rounds. The index must be there.
     """
     fits = matcher(pattern)
     records: dict[str, SessionRecord] = {}
     known = archive.ids()
     found: dict[tuple[str, int, str], FileHit] = {}
+    left_out: set[tuple[str, int]] = set()
     with db.open_search(archive.layout.search_database, readonly=True) as connection:
         wanted = [path for path in db.paths(connection) if fits(path)]
         for id, touch in db.touches(connection, wanted):
@@ -60,12 +73,21 @@ def find_file(
                 key = (id, touch.round, touch.path)
                 hit = found.setdefault(key, _hit(record, touch))
                 hit.how[touch.how] = touch.times
+            else:
+                left_out.add((id, touch.round))
     newest = sorted(found.values(), key=lambda h: (h.at or "", h.session_id, h.round, h.path))[::-1]
+    rounds: dict[tuple[str, int], list[FileHit]] = {}
+    for hit in newest:
+        rounds.setdefault((hit.session_id, hit.round), []).append(hit)
+    page = slice(offset, offset + limit)
+    shown = newest[page] if not by_round else chain.from_iterable([*rounds.values()][page])
     return FileAnswer(
-        hits=[hidden(hit, archive.hide) for hit in newest[offset : offset + limit]],
+        hits=[hidden(hit, archive.hide) for hit in shown],
         total=len(newest),
+        rounds=len(rounds),
         files=len({hit.path for hit in newest}),
         sessions=len({hit.session_id for hit in newest}),
+        left_out=len(left_out - rounds.keys()),
     )
 
 
@@ -76,9 +98,9 @@ def matcher(pattern: str) -> Callable[[str], bool]:
 
     def fits(path: str) -> bool:
         plain = "/" + path.replace("\\", "/").lstrip("/")
-        if any(sign in end for sign in "*?["):
-            return fnmatchcase(plain, f"*/{end}")
-        return bool(end) and plain.endswith(whole)
+        if not end or plain.endswith(whole):  # a name may have brackets of its own
+            return bool(end)
+        return any(sign in end for sign in "*?[") and fnmatchcase(plain, f"*/{end}")
 
     return fits
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
+from minutebook.derive.wording import plural
 from minutebook.errors import Ambiguous, BadArgument, NotFound
 
 _ADDRESS = re.compile(r"(.+)#(\d{1,9})(?:-(\d{1,9})|\.\d{1,9})?", re.DOTALL)
@@ -57,7 +58,7 @@ def parse_rounds(text: str, count: int, *, beyond: bool = True) -> list[int]:
             raise BadArgument(f"'{piece}' is not a round or a range: write them like 3,7-12.")
         if first > count or (last > count and not beyond):
             number = first if first > count else last
-            raise NotFound(f"There are {count} rounds; there is no round {number}.")
+            raise NotFound(f"The session has {plural(count, 'round')}; there is no round {number}.")
         found.update(range(first, min(last, count) + 1))
     return sorted(found)
 

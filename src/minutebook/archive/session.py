@@ -17,6 +17,7 @@ import msgspec
 
 from minutebook.archive.growth import Growth
 from minutebook.archive.masking import Hide, hidden_round, hidden_subagent
+from minutebook.derive.wording import plural
 from minutebook.errors import NotFound
 from minutebook.model import Round, Subagent, ToolCall
 from minutebook.record.facts import SessionFacts, SubagentFacts, read_facts
@@ -115,7 +116,7 @@ class OpenSession:
         """A round as it is kept, with its secrets; nothing that leaves the archive."""
         if not 1 <= number <= self.count:
             raise NotFound(
-                f"Session {self.session_id[:8]} has {self.count} rounds; "
+                f"Session {self.session_id[:8]} has {plural(self.count, 'round')}; "
                 f"there is no round {number}."
             )
         if number > self._archived:

@@ -7,6 +7,7 @@ from typing import Any, get_args
 import click
 
 from minutebook.archive import Archive
+from minutebook.archive.turns import candidates
 from minutebook.cli import terminal
 from minutebook.cli.hits import marked
 from minutebook.cli.json_output import print_json
@@ -77,15 +78,18 @@ def build(
     changes = {name: value for name, value in changes.items() if value is not None}
     if since is not None:
         changes["since"] = None if since.strip().lower() == "all" else since
-    corpus = kept_corpus(opened(archive, roots), anew=reset, **changes)
+    book = opened(archive, roots)
+    corpus = kept_corpus(book, anew=reset, **changes)
     done = corpus.refresh(embed=True)
     sessions, pairs = corpus.store.count(corpus.source.since)
+    older = _older(book, corpus, sessions)
     if as_json:
         print_json(
             folder=corpus.store.folder,
             options=corpus.options,
             sessions=sessions,
             pairs=pairs,
+            older=older,
             indexed=done,
         )
         return
@@ -94,6 +98,22 @@ def build(
         f"{there} in the corpus: {done.added:,} indexed, {done.removed:,} removed, "
         f"{done.embedded:,} embedded."
     )
+    if older:
+        count = terminal.plural(older, "session is", "sessions are")
+        begins = corpus.source.since
+        day = f"{begins:%Y-%m-%d}" if begins is not None else ""
+        terminal.note(f"{count} older than {day} and left out: --since all includes them.")
+
+
+def _older(book: Archive, corpus: CorpusSource, sessions: int) -> int:
+    """Sessions that the window leaves out."""
+    since = corpus.source.since
+    if since is None:
+        return 0
+    everything = candidates(book)
+    if not sessions and corpus.options is not None and corpus.options.projects is None:
+        return len(everything)  # whenever their files were written
+    return len(everything) - len(candidates(book, since=since))
 
 
 @command.command("search", cls=WordsCommand)
@@ -144,7 +164,11 @@ def search(
         return
     for hit in hits:
         _print_hit(book, hit, query)
-    if not hits:
+    if len(hits) == limit:
+        terminal.note(f"The best {limit} (-k for more).")
+    elif hits:
+        terminal.note(f"{terminal.plural(len(hits), 'turn')}.")
+    else:
         terminal.note(f"Nothing found for '{terminal.one_line(query.text)}'.")
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from itertools import groupby
+
 import click
 
 from minutebook.archive import Archive
@@ -28,28 +32,59 @@ def show_file(
     """Rounds in which tools touched a file, the newest first, and how to see what they did."""
     if fresh:
         bring_up_to_date(archive)
-    found = find_file(archive, path, filters, limit=limit, offset=(page - 1) * limit)
+    found = find_file(
+        archive, path, filters, limit=limit, offset=(page - 1) * limit, by_round=not json
+    )
     if json:
-        print_json(total=found.total, files=found.files, sessions=found.sessions, hits=found.hits)
+        print_json(
+            total=found.total,
+            rounds=found.rounds,
+            files=found.files,
+            sessions=found.sessions,
+            left_out=found.left_out,
+            hits=found.hits,
+        )
         return
-    for hit in found.hits:
-        _print_hit(archive, hit)
+    groups = [[*hits] for _, hits in groupby(found.hits, lambda hit: (hit.session_id, hit.round))]
+    for hits in groups:
+        _print_round(archive, hits)
     if not found.total:
-        terminal.note(f"No tool has read or changed a file like '{terminal.one_line(path)}'.")
-    print_total(found.total, len(found.hits), page, limit)
+        named = f"a file like '{terminal.one_line(path)}'"
+        if found.left_out:
+            count = terminal.plural(found.left_out, "round")
+            terminal.note(f"{count} touched {named}, but none passes the filters.")
+        else:
+            terminal.note(f"No tool has read or changed {named}.")
+    print_total(found.rounds, len(groups), page, limit, what="round")
 
 
-def _print_hit(archive: Archive, hit: FileHit) -> None:
-    room = terminal.columns()
-    when = instant(hit.at)
+def _print_round(archive: Archive, hits: Sequence[FileHit]) -> None:
+    room, first = terminal.columns(), hits[0]
+    when = instant(first.at)
     day = when.strftime("%Y-%m-%d %H:%M") if when else "undated         "
-    project = project_of(hit.project) if hit.project else ""
-    who = " · ".join(terminal.one_line(text) for text in (hit.name, project) if text)
+    project = project_of(first.project) if first.project else ""
+    who = " · ".join(terminal.one_line(text) for text in (first.name, project) if text)
     terminal.say(f"{day}  {click.style(terminal.fit(who, room - 18), bold=True)}")
-    done = ", ".join(f"{how} {times}×" if times > 1 else how for how, times in hit.how.items())
-    address = f"minutebook show {archive.short(hit.session_id)}#{hit.round} --full"
-    left = room - len(done) - len(address) - 7
-    path = terminal.one_line(hit.path)
-    if len(path) > left:  # its end says more than its beginning
-        path = f"…{path[-max(left - 1, 10) :]}"
-    terminal.say(f"  {done}: {path}  {terminal.quiet(terminal.one_line(address))}")
+    address = f"minutebook show {archive.short(first.session_id)}#{first.round} --full"
+    address = terminal.one_line(address)
+    done: Counter[str] = Counter()
+    for hit in hits:
+        done.update(hit.how)
+    told = ", ".join(f"{how} {times}×" if times > 1 else how for how, times in done.items())
+    if len(hits) > 1:
+        told = f"{len(hits)} files, {told}"
+    left = max(10, room - len(told) - len(address) - 6)
+    terminal.say(f"  {told}: {_named(hits, left)}  {terminal.quiet(address)}")
+
+
+def _named(hits: Sequence[FileHit], room: int) -> str:
+    """The path of a file, or the names of several, as far as there is room."""
+    paths = [terminal.one_line(hit.path) for hit in hits]
+    if len(paths) > 1:
+        changed = sorted(
+            zip(hits, paths, strict=True), key=lambda pair: set(pair[0].how) == {"read"}
+        )
+        names = (path.replace("\\", "/").rpartition("/")[2] for _, path in changed)
+        return terminal.fit(", ".join(dict.fromkeys(names)), room)
+    # A path's end says more than its beginning.
+    return paths[0] if len(paths[0]) <= room else f"…{paths[0][-(room - 1) :]}"

@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
-from minutebook.cli.options import GHOSTS
+from minutebook.cli.options import GHOSTS, ONCE
+from minutebook.derive.labels import known_phase
 from minutebook.derive.periods import since as parse_since
 from minutebook.errors import BadArgument
 from minutebook.index.query import Filters, known_method, span
@@ -15,27 +16,36 @@ from minutebook.index.query import Filters, known_method, span
 F = TypeVar("F", bound=Callable[..., Any])
 
 _OPTIONS = (
-    click.option("-m", "--method", metavar="METHOD", help="Exactly this method."),
-    click.option("-p", "--project", metavar="TEXT", help="Part of the project's path."),
-    click.option("-a", "--agent", metavar="TEXT", help="Part of the agent's name, role or slug."),
+    click.option("-m", "--method", metavar="METHOD", **ONCE, help="Exactly this method."),
+    click.option("-p", "--project", metavar="TEXT", **ONCE, help="Part of the project's path."),
+    click.option(
+        "-a", "--agent", metavar="TEXT", **ONCE, help="Part of the agent's name, role or slug."
+    ),
     click.option(
         "-d",
         "--date",
         metavar="DATE",
+        **ONCE,
         help="That day or period: yesterday, last week, March, 2026-03-15.",
     ),
     click.option("--today", is_flag=True, help="Today."),
     click.option("-w", "--week", is_flag=True, help="This week, Monday to Sunday."),
-    click.option("--since", metavar="DATE", help="From then on; also 7d, 2w, 3 days ago."),
-    click.option("--until", metavar="DATE", help="Up to and with that day, or week, or month."),
-    click.option("--phase", metavar="PHASE", help="Exactly this phase."),
-    click.option("--branch", metavar="TEXT", help="Part of the git branch."),
-    click.option("--model", metavar="TEXT", help="Part of the model's name."),
+    click.option("--since", metavar="DATE", **ONCE, help="From then on; also 7d, 2w, 3 days ago."),
+    click.option(
+        "--until", metavar="DATE", **ONCE, help="Up to and with that day, or week, or month."
+    ),
+    click.option("--phase", metavar="PHASE", **ONCE, help="Exactly this phase."),
+    click.option("--branch", metavar="TEXT", **ONCE, help="Part of the git branch."),
+    click.option("--model", metavar="TEXT", **ONCE, help="Part of the model's name."),
     click.option(
         "--has-tools/--no-tools", default=None, help="Turns with, or without, tool calls."
     ),
-    click.option("--command", metavar="TEXT", help="Rounds in which tools ran this, word by word."),
-    click.option("--error", metavar="TEXT", help="Rounds in which a call failed with this text."),
+    click.option(
+        "--command", metavar="TEXT", **ONCE, help="Rounds in which tools ran this, word by word."
+    ),
+    click.option(
+        "--error", metavar="TEXT", **ONCE, help="Rounds in which a call failed with this text."
+    ),
     click.option("--ghosts", is_flag=True, help=GHOSTS),
     click.option("--copies", is_flag=True, help="List copies of a conversation, too."),
 )
@@ -68,7 +78,7 @@ def filters_of(options: dict[str, Any]) -> Filters:
         project=options["project"],
         agent=options["agent"],
         method=known_method(options["method"]) if options["method"] else None,
-        phase=options["phase"],
+        phase=known_phase(options["phase"]) if options["phase"] else None,
         branch=options["branch"],
         model=options["model"],
         after=after,

@@ -34,17 +34,34 @@ def _address(archive: Archive, hit: Hit) -> str:
     return terminal.one_line(f"{archive.short(hit.session_id)}#{hit.round}{block}")
 
 
-def print_total(total: int, shown: int, page: int, limit: int, *, capped: bool = False) -> None:
-    """How many there are, and how to see the rest (SRCH-16)."""
+def print_total(
+    total: int,
+    shown: int,
+    page: int,
+    limit: int,
+    *,
+    what: str = "hit",
+    capped: bool = False,
+    left_out: Sequence[str] = (),
+) -> None:
+    """How many there are, how to see the rest, and what is not among them (SRCH-16)."""
     first = (page - 1) * limit + 1
     last = first + shown - 1
     many = f"{'at least ' if capped else ''}{total:,}"
+    counted = f"{'at least ' if capped else ''}{terminal.plural(total, what)}"
+    told: list[str] = []
     if not shown and total:
-        terminal.note(f"There are {many}: no page {page}.")
+        told.append(f"There {'is' if total == 1 else 'are'} {counted}, so no page {page}.")
     elif last < total:
-        terminal.note(f"{first:,} to {last:,} of {many}: --page {page + 1}, or --limit, for more.")
+        told.append(f"{first:,}–{last:,} of {many}. More: --page {page + 1}.")
     elif page > 1:
-        terminal.note(f"{first:,} to {last:,} of {many}.")
+        told.append(f"{first:,}–{last:,} of {many}.")
+    elif total:
+        told.append(f"{counted[0].upper()}{counted[1:]}.")
+    if left_out:
+        told.append(f"Left out: {', '.join(left_out)}.")
+    if told:
+        terminal.note(" ".join(told))
 
 
 def _print_hit(hit: Hit, address: str) -> None:
@@ -58,11 +75,16 @@ def _print_hit(hit: Hit, address: str) -> None:
     left = room - len(address) - 14
     named = click.style(terminal.fit(who, max(10, left)), bold=True)
     terminal.say(f"{day}  {click.style(address, fg='cyan')}  {named}")
-    if hit.snippet.text and (hit.side not in _NAMED or hit.engagement is None):
-        side = f"{_SIDES.get(hit.side or '', hit.side or '')}: "
-        terminal.say(f"  {terminal.quiet(side)}{marked(hit.snippet, room - 2 - len(side))}")
+    if hit.snippet.text and hit.side and (hit.side not in _NAMED or hit.engagement is None):
+        _print_passage(hit.snippet, _SIDES.get(hit.side, hit.side))
     elif hit.engagement is not None:
         _print_topic(hit.engagement)
+
+
+def _print_passage(snippet: Snippet, side: str) -> None:
+    label = f"{side}: "
+    room = terminal.columns() - 2 - len(label)
+    terminal.say(f"  {terminal.quiet(label)}{marked(snippet, room)}")
 
 
 def _print_topic(engagement: Engagement) -> None:
@@ -75,7 +97,9 @@ def _print_topic(engagement: Engagement) -> None:
 
 def _print_more(hit: Hit) -> None:
     """The engagement it belongs to, and how to go on with the session."""
-    if hit.engagement is not None and hit.snippet.text and hit.side not in _NAMED:
+    if hit.snippet.text and hit.side is None:  # of a list
+        _print_passage(hit.snippet, "outcome")
+    elif hit.engagement is not None and hit.snippet.text and hit.side not in _NAMED:
         _print_topic(hit.engagement)
     session = terminal.one_line(hit.session_id)
     # Without its transcript, an export is the way to go on.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from minutebook.errors import BadArgument
 from minutebook.sources.registry import SOURCES
 
 if TYPE_CHECKING:
@@ -16,6 +17,19 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 GHOSTS = "Also sessions that never reached substantive work."
 _SAID_TWICE = re.compile(r"^it is damaged \((.*)\)$")
+
+
+def _one_value(ctx: click.Context, option: click.Parameter, values: tuple[str, ...]) -> str | None:
+    del ctx
+    first, *others = dict.fromkeys(values) or [None]
+    if others:
+        name = option.opts[-1]
+        raise BadArgument(f"There are two values for {name}: '{first}' and '{others[0]}'.")
+    return first
+
+
+ONCE: dict[str, Any] = {"multiple": True, "callback": _one_value}
+"""How an option that takes one value is declared, so that a second one is refused (SRCH-08)."""
 
 root_option = click.option(
     "--root",

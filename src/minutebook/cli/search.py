@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from minutebook.archive.finding import Answer, search
 from minutebook.archive.passing import PLACES
@@ -19,6 +20,8 @@ from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.cli.words import WordsCommand
 from minutebook.errors import BadArgument
 from minutebook.index.query import parse_query
+
+_NOT_OF_FILES = {"command", "error", "has_tools", "side", "sort", "where", "mode", "as_stats"}
 
 
 @click.command("search", cls=WordsCommand)
@@ -93,6 +96,7 @@ def command(
     if path is not None:
         if query:
             raise BadArgument("Say words or --file, not both: --file lists who touched the file.")
+        _only_of_files(click.get_current_context())
         with telling_of_a_new_index(book):
             show_file(
                 book, path, filters, page=page, limit=limit, fresh=not no_refresh, json=as_json
@@ -136,6 +140,7 @@ def command(
             fresh_at=answer.fresh_at,
             refreshed=answer.refreshed,
             waiting=answer.waiting,
+            busy=answer.busy,
             total=answer.total,
             capped=answer.capped,
             ghosts_hidden=answer.ghosts_hidden,
@@ -144,36 +149,59 @@ def command(
         )
         return
     print_hits(book, answer.hits, verbose=verbose)
-    print_total(answer.total, len(answer.hits), page, limit, capped=answer.capped)
-    _print_remarks(answer)
+    _print_footer(answer, page, limit)
 
 
-def _print_remarks(answer: Answer) -> None:
+def _only_of_files(ctx: click.Context) -> None:
+    """Refuse options that say nothing about who touched a file (SRCH-17)."""
+    given = [
+        next(name for name in option.opts if name.startswith("--"))
+        for option in ctx.command.params
+        if option.name in _NOT_OF_FILES
+        and ctx.get_parameter_source(option.name) is not ParameterSource.DEFAULT
+    ]
+    if given:
+        raise BadArgument(f"--file does not go with {', '.join(given)}: leave one of them out.")
+
+
+def _print_footer(answer: Answer, page: int, limit: int) -> None:
+    """At most two lines, so that ten hits and they fit a small terminal (SRCH-16)."""
+    filters = answer.query.filters
     if not answer.total:
-        what = f"Nothing found for '{terminal.one_line(answer.query.text)}'."
-        terminal.note(what if not answer.query.is_empty else "No engagement passes these filters.")
-        terminal.note(
-            "Other words, fewer filters, or `minutebook ingest` for engagements, may help."
-        )
+        if not answer.query.is_empty:
+            nothing = f"Nothing found for '{terminal.one_line(answer.query.text)}'."
+            terminal.note(f"{nothing} Try other words, or fewer filters.")
+        elif filters.command or filters.error:
+            terminal.note("No round passes these filters. Try other words, or fewer filters.")
+        else:
+            terminal.note("No engagement passes these filters. Try fewer, or `minutebook ingest`.")
+    left_out = []
     if answer.ghosts_hidden:
-        terminal.note(f"{terminal.plural(answer.ghosts_hidden, 'ghost')} not shown (--ghosts).")
+        left_out.append(f"{terminal.plural(answer.ghosts_hidden, 'ghost')} (--ghosts)")
     if answer.copies_hidden:
-        count = terminal.plural(answer.copies_hidden, "engagement")
-        terminal.note(f"{count} of copied conversations not shown (--copies).")
-    if answer.refreshed is not None and answer.refreshed.anew:
-        terminal.note(f"The index was made again: {answer.refreshed.anew}.")
-    if answer.waiting:
-        count = terminal.plural(answer.waiting, "entry is", "entries are")
-        terminal.note(f"{count} still being embedded; until then they are found by words only.")
+        count = terminal.plural(answer.copies_hidden, "copy", "copies")
+        left_out.append(f"{count} (--copies)")
+    print_total(
+        answer.total, len(answer.hits), page, limit, capped=answer.capped, left_out=left_out
+    )
+    if news := _news(answer):
+        terminal.note(f"Index: {', '.join(news)}.")
+
+
+def _news(answer: Answer) -> list[str]:
+    """What a reader should know about the index; mostly nothing."""
+    news = []
     if answer.busy:
-        terminal.note(
-            "The index could not be brought up to date now (it is being written, or may only be "
-            "read): this answer is from before."
-        )
+        news.append("could not be brought up to date now, this answer is from before")
     elif answer.refreshed is None and answer.fresh_at is not None:
-        minutes = round((time.time() - answer.fresh_at) / 60)
-        terminal.note(f"The index is {terminal.plural(minutes, 'minute')} old (--no-refresh).")
+        minutes = int((time.time() - answer.fresh_at) / 60)
+        news += [f"{terminal.plural(minutes, 'minute')} old (--no-refresh)"] if minutes else []
     elif answer.refreshed is not None:
-        changed = answer.refreshed.sessions
-        news = f", {terminal.plural(changed, 'session')} updated" if changed else ""
-        terminal.note(f"The index is up to date{news}.")
+        if answer.refreshed.anew:
+            news.append(f"made again ({answer.refreshed.anew})")
+        if changed := answer.refreshed.sessions:
+            news.append(f"{terminal.plural(changed, 'session')} updated")
+    if answer.waiting:
+        count = terminal.plural(answer.waiting, "entry", "entries")
+        news.append(f"{count} not embedded yet (found by words only)")
+    return news

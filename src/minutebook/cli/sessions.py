@@ -10,7 +10,7 @@ import click
 from minutebook.archive.sessions import SessionList, SessionSummary
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
-from minutebook.cli.options import GHOSTS, archive_options, json_option, opened
+from minutebook.cli.options import GHOSTS, ONCE, archive_options, json_option, opened
 from minutebook.derive.periods import since as parse_since
 from minutebook.model import Roster
 
@@ -22,8 +22,10 @@ _NARROW = 70
 
 @click.command("sessions")
 @archive_options
-@click.option("-p", "--project", metavar="TEXT", help="Only sessions whose folder contains this.")
-@click.option("--since", metavar="DATE", help="Only sessions active since then.")
+@click.option(
+    "-p", "--project", metavar="TEXT", **ONCE, help="Only sessions whose folder contains this."
+)
+@click.option("--since", metavar="DATE", **ONCE, help="Only sessions active since then.")
 @click.option("--ghosts", is_flag=True, help=GHOSTS)
 @click.option("-n", "--limit", type=click.IntRange(min=1), help="At most so many.")
 @json_option

@@ -86,7 +86,8 @@ def _print_block(round: Round, number: int, printer: TranscriptPrinter) -> None:
     """One block in full, and how to see what is around it."""
     count = len(round.blocks)
     if not 1 <= number <= count:
-        raise NotFound(f"Round {round.number} has {count} blocks; there is no block {number}.")
+        blocks = terminal.plural(count, "block")
+        raise NotFound(f"Round {round.number} has {blocks}; there is no block {number}.")
     printer.print_block(round, number - 1)
     terminal.note(f"Block {number} of {count}; without .{number}, the whole round.")
 

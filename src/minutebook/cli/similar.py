@@ -38,5 +38,7 @@ def command(
         print_json(hits=hits)
         return
     print_hits(book, hits)
-    if not hits:
-        terminal.note("Nothing is like it.")
+    if len(hits) == limit:
+        terminal.note(f"The best {limit} (--limit for more).")
+    else:
+        terminal.note(f"{terminal.plural(len(hits), 'turn')}." if hits else "Nothing is like it.")

@@ -2,21 +2,58 @@
 
 from __future__ import annotations
 
-import re
+from difflib import get_close_matches
 
 import click
 
-_EXCLUSION = re.compile(r"-[^\W\d_]\w{2,}")  # longer than any cluster of short options
-
 
 class WordsCommand(click.Command):
-    """A command in which ``-word`` leaves a word out, although it looks like options."""
+    """A command in which whatever is not one of its options is a word: ``-word`` leaves a word
+    out, ``-rf`` is part of a line somebody copied."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        known = {name for parameter in self.params for name in parameter.opts}
-        meant = [
-            # A minus sign instead of a hyphen: nothing takes that for an option.
-            f"\u2212{arg[1:]}" if _EXCLUSION.match(arg) and arg not in known else arg
-            for arg in args
-        ]
-        return super().parse_args(ctx, meant)
+        return super().parse_args(ctx, sorted_out(args, self.get_params(ctx)))
+
+
+def sorted_out(args: list[str], params: list[click.Parameter]) -> list[str]:
+    """Arguments with all options first, and then the words, which no longer look like any."""
+    takes_value = {
+        name: not (option.is_flag or option.count)
+        for option in params
+        if isinstance(option, click.Option)
+        for name in (*option.opts, *option.secondary_opts)
+    }
+    options: list[str] = []
+    words: list[str] = []
+    left = iter(args)
+    for arg in left:
+        if arg == "--":
+            words += left
+            break
+        if not _is_option(arg, takes_value):
+            words.append(arg)
+            continue
+        options.append(arg)
+        last = arg if arg.startswith("--") else f"-{arg[-1]}"
+        if takes_value.get(last) and not _has_value(arg, takes_value):
+            options += [value for value in (next(left, None),) if value is not None]
+    return [*options, "--", *words]
+
+
+def _is_option(arg: str, takes_value: dict[str, bool]) -> bool:
+    if arg.startswith("--"):
+        name = arg.partition("=")[0]
+        # What is nearly an option is a mistake, for which click has a suggestion.
+        return name in takes_value or bool(get_close_matches(name, takes_value))
+    if len(arg) < 2 or not arg.startswith("-"):
+        return False
+    letters = arg[1:]
+    if _has_value(arg, takes_value):
+        return True
+    flags = all(takes_value.get(f"-{letter}") is False for letter in letters[:-1])
+    return flags and f"-{letters[-1]}" in takes_value and len({*letters}) == len(letters)
+
+
+def _has_value(arg: str, takes_value: dict[str, bool]) -> bool:
+    """Whether a short option's value is in the same argument: ``-k5``; ``-password`` is a word."""
+    return bool(takes_value.get(arg[:2])) and arg[2:3].isdecimal()

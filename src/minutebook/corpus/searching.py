@@ -66,9 +66,10 @@ def search(
     limits, sessions = _limits(filter)
     if mode not in get_args(Mode):
         raise BadArgument(f"The modes are {', '.join(get_args(Mode))}.")
+    parsed = _of_turns(parse_query(query, limits))
     if corpus.policy.refreshes_at_search if refresh is None else refresh:
         corpus.bring_up_to_date(embed=mode != "lexical")
-    asked = _Asked(corpus, parse_query(query, limits), look, mode, filter)
+    asked = _Asked(corpus, parsed, look, mode, filter)
     engine, depth, seen = corpus.engine(), max(_DEPTH, 4 * k), -1
     scope = Scope(corpus.store.limiting(look.kinds), sessions, surfaces=())
     while True:
@@ -183,6 +184,16 @@ class _Asked:
             return None
         surface = self._matcher.best(texts, item.alike, by_meaning=self._mode == "semantic")
         return TurnHit(pair, item.score, surface)
+
+
+def _of_turns(query: Query) -> Query:
+    """A query, unless it asks for what is said of engagements: a corpus has none."""
+    given = [f"{name}:" for name in ("agent", "method", "phase") if getattr(query.filters, name)]
+    if given:
+        raise BadArgument(
+            f"A corpus has turns, not engagements: leave {' and '.join(given)} out of the query."
+        )
+    return query
 
 
 def _limits(filter: Filter | None) -> tuple[Filters, tuple[str, ...] | None]:

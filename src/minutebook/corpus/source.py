@@ -177,7 +177,7 @@ PRESETS: dict[str, Callable[..., CorpusSource]] = {"sessions": CorpusSource.from
 def preset(name: str, **options: Any) -> CorpusSource:
     """A registered corpus, with its smart defaults."""
     if name not in PRESETS:
-        raise NotFound(f"There is no corpus '{name}': there is {', '.join(sorted(PRESETS))}.")
+        raise NotFound(f"'{name}' is not a corpus; choose one of {', '.join(sorted(PRESETS))}.")
     return PRESETS[name](**options)
 
 
@@ -223,7 +223,7 @@ def with_synopsis(
     """The same turns, found by a synopsis too: of all sessions, or of those active in the last
     `days`. Nothing asks a model by default (CORP-10)."""
     policy = Policy(schedule=corpus.policy.schedule, synopsis=synopsis, synopsis_days=days)
-    return CorpusSource(corpus.source, corpus.strategy, policy=policy)
+    return CorpusSource(corpus.source, corpus.strategy, policy=policy, embedder=corpus.embedder)
 
 
 def _several(projects: str | Collection[str] | None) -> tuple[str, ...] | None:

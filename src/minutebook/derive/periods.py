@@ -1,4 +1,4 @@
-"""Dates as people say them: ``today``, ``last week``, ``2w``, ``3 days ago``, ``March``, ISO.
+"""Dates as people say them: ``today``, ``last week``, ``2w``, ``3 days ago``, ``March 5``, ISO.
 
 All of them name a period in local time. Anything else is refused rather than guessed at.
 """
@@ -6,6 +6,7 @@ All of them name a period in local time. Anything else is refused rather than gu
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -16,10 +17,32 @@ _MONTHS = (
     *("august", "september", "october", "november", "december"),
 )
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_UNITS = {"h": "hour", "d": "day", "w": "week", "m": "month", "y": "year"}
-_COUNTED = re.compile(r"(\d{1,5}|an?|one) ?(h|hours?|d|days?|w|weeks?|m|months?|y|years?)( ago)?")
+_NUMBERS = (
+    *("zero", "one", "two", "three", "four", "five", "six"),
+    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
+)
+_UNITS = {
+    "min": timedelta(minutes=1),
+    "h": timedelta(hours=1),
+    "d": timedelta(days=1),
+    "w": timedelta(days=7),
+    "mo": timedelta(days=30),
+    "y": timedelta(days=365),
+}
+_COUNT = rf"(?P<count>\d{{1,5}}|an?|{'|'.join(_NUMBERS)}) ?"
+_COUNTED = re.compile(
+    rf"(?P<last>(?:last|past) )?{_COUNT}"
+    r"(?P<unit>min|minutes?|mins|h|hours?|d|days?|w|weeks?|mo|months?|y|years?)(?P<ago> ago)?"
+)
+_UNCLEAR = re.compile(rf"(?:(?:last|past) )?{_COUNT}m( ago)?")
 _NAMED = re.compile(r"(this|last|past) (day|week|month|year)")
 _MONTH = re.compile(r"(?:last )?([a-z]{3,9})\.?(?: (\d{4}))?")
+_DAY_NUMBER = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_DAYS_OF_A_MONTH = (
+    re.compile(rf"(?P<month>[a-z]{{3,9}})\.? {_DAY_NUMBER},?(?: (?P<year>\d{{4}}))?"),
+    re.compile(rf"{_DAY_NUMBER} (?:of )?(?P<month>[a-z]{{3,9}})\.?,?(?: (?P<year>\d{{4}}))?"),
+)
+_LEAP = 8  # years from one 29 February to the next, at most
 _ISO_MONTH = re.compile(r"(\d{4})(?:-(\d{2}))?")
 
 
@@ -34,20 +57,25 @@ def since(text: str, now: datetime | None = None) -> datetime:
     """The start of a window; ``7d`` is seven days of 24 hours, ``7 days ago`` begins that day."""
     now = now or datetime.now().astimezone()
     counted = _COUNTED.fullmatch(_plain(text))
-    if counted is not None and counted[3] is None:
+    if counted is not None and not counted["ago"]:
         return _back(now, counted)
     return period(text, now).start
 
 
 def period(text: str, now: datetime | None = None) -> Period:
-    """The day, week, month or year that somebody means; never one that has yet to begin."""
+    """The hour, day, week, month or year that is meant; never one that has yet to begin."""
     now = now or datetime.now().astimezone()
     word = _plain(text)
     today = _midnight(now)
     if word in ("today", "yesterday"):
         return _of_days(today - timedelta(days=word == "yesterday"), 1)
+    if _UNCLEAR.fullmatch(word):
+        count = word.removesuffix(" ago").removesuffix("m").rstrip()
+        raise BadArgument(
+            f"'{text}' is not a date: m may be minutes or months. Write {count}min or {count}mo."
+        )
     if counted := _COUNTED.fullmatch(word):
-        return _of_days(_midnight(_back(now, counted)), 1)
+        return _counted(now, counted)
     if named := _NAMED.fullmatch(word):
         return _named(named[1] != "this", named[2], today)
     if (day := _index(word.removeprefix("last "), _DAYS)) is not None:
@@ -58,10 +86,12 @@ def period(text: str, now: datetime | None = None) -> Period:
     if (found := _MONTH.fullmatch(word)) and (month := _index(found[1], _MONTHS)) is not None:
         year = int(found[2]) if found[2] else now.year - (month + 1 > now.month)
         return _months(year, month + 1, 1, text)
+    if (start := _day_of_a_month(word, now, text)) is not None:
+        return _of_days(start, 1)
     if found := _ISO_MONTH.fullmatch(word):
         return _months(int(found[1]), int(found[2] or 1), 1 if found[2] else 12, text)
     try:
-        moment = datetime.fromisoformat(word).astimezone()
+        moment = datetime.fromisoformat(word.upper()).astimezone()
     except (ValueError, OverflowError, OSError):
         raise _no_date(text) from None
     return _of_days(moment, 1) if moment == _midnight(moment) else Period(moment, _after(moment))
@@ -90,15 +120,44 @@ def _of_days(start: datetime, days: int) -> Period:
     return Period(start, _shifted(start, days))
 
 
+def _counted(now: datetime, counted: re.Match[str]) -> Period:
+    """``3 days ago`` is that day, ``3 hours ago`` the hour from then on, ``last 3 days`` all of
+    them up to now."""
+    start, unit = _back(now, counted), _unit(counted)
+    if counted["last"]:
+        return Period(start, _after(now))
+    if unit < timedelta(days=1):
+        return Period(start, start + unit)
+    return _of_days(start, 1)
+
+
 def _back(now: datetime, counted: re.Match[str]) -> datetime:
     """So much time before now."""
-    count = int(counted[1]) if counted[1].isdecimal() else 1
-    unit = _UNITS[counted[2][0]]
-    days = {"day": 1, "week": 7, "month": 30, "year": 365}.get(unit, 0) * count
+    word = counted["count"]
+    number = _NUMBERS.index(word) if word in _NUMBERS else 1
     try:
-        return now - timedelta(days=days, hours=count if unit == "hour" else 0)
+        return now - _unit(counted) * (int(word) if word.isdecimal() else number)
     except OverflowError:
         return datetime(1, 1, 2).astimezone(now.tzinfo)
+
+
+def _unit(counted: re.Match[str]) -> timedelta:
+    return next(span for name, span in _UNITS.items() if counted["unit"].startswith(name))
+
+
+def _day_of_a_month(word: str, now: datetime, text: str) -> datetime | None:
+    """``March 5``, ``5 March 2026``; without a year the last one."""
+    found = next((m for form in _DAYS_OF_A_MONTH if (m := form.fullmatch(word))), None)
+    month = _index(found["month"], _MONTHS) if found is not None else None
+    if found is None or month is None:
+        return None
+    years = [int(found["year"])] if found["year"] else range(now.year, now.year - _LEAP - 1, -1)
+    for year in years:
+        with suppress(ValueError, OverflowError, OSError):
+            day = datetime(year, month + 1, int(found["day"])).astimezone()
+            if found["year"] or day <= now:
+                return day
+    raise _no_date(text)
 
 
 def _named(last: bool, unit: str, today: datetime) -> Period:

@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import TypeVar
 
+from minutebook.archive.files import FileHit
+from minutebook.archive.finding import Answer
 from minutebook.archive.hit import Hit
 from minutebook.derive.plain import one_line
 from minutebook.derive.tokens import BYTES_A_TOKEN, tokens, utf8_bytes
+from minutebook.derive.wording import plural
 from minutebook.errors import BadArgument
 from minutebook.model.session import project_of
 from minutebook.verbs.decisions import Decision, Pair
@@ -30,6 +34,7 @@ MOST_TOKENS = 6_000
 """What one answer holds at most, unless more is asked for."""
 HARD_LIMIT = 25_000
 _OUTCOME = 200
+_MOST_FILES = 5
 _MOST_DAMAGED = 3
 
 
@@ -71,6 +76,34 @@ def answer(head: str, lines: Iterable[str], cursor: str | None) -> str:
     if cursor is not None:
         told.append(f"There is more: call again with cursor={cursor!r}.")
     return "\n".join(told)
+
+
+def left_out(ghosts: int, copies: int) -> str:
+    """What a list of engagements leaves out (SRCH-10); empty where that is nothing."""
+    parts = []
+    if ghosts:
+        kind = plural(
+            ghosts, "session without substantive work", "sessions without substantive work"
+        )
+        parts.append(f"{kind} (ghosts; a search with words looks at them, too)")
+    if copies:
+        parts.append(
+            plural(
+                copies, "engagement of a copied conversation", "engagements of copied conversations"
+            )
+        )
+    return f"Left out: {', '.join(parts)}." if parts else ""
+
+
+def state_of(found: Answer) -> str:
+    """What keeps an answer from being complete; empty where nothing does."""
+    parts = []
+    if found.busy:
+        parts.append("The index could not be brought up to date now: this is from before.")
+    if found.waiting:
+        count = plural(found.waiting, "entry is", "entries are")
+        parts.append(f"{count} not embedded yet, and found by words only.")
+    return " ".join(parts)
 
 
 def damage(files: Mapping[str, str]) -> str:
@@ -125,6 +158,19 @@ def hit_line(hit: Hit, short: Short) -> str:
         f"| {hit.side}: {one_line(hit.snippet.text)}" if hit.snippet.text else "",
     ]
     return "- " + " ".join(fact for fact in facts if fact)
+
+
+def touched_lines(hits: Iterable[FileHit], short: Short) -> list[str]:
+    """A line for each round that touched files, with the first few of them."""
+    lines = []
+    for (id, number), group in groupby(hits, lambda hit: (hit.session_id, hit.round)):
+        files = [*group]
+        named = "; ".join(
+            f"{', '.join(hit.how)}: {one_line(hit.path)}" for hit in files[:_MOST_FILES]
+        )
+        more = f"; {len(files) - _MOST_FILES} more" if len(files) > _MOST_FILES else ""
+        lines.append(f"- {files[0].at or 'undated'} {short(id)}#{number} {named}{more}")
+    return lines
 
 
 def cut(text: str, most: int) -> tuple[str, bool]:

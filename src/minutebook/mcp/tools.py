@@ -13,11 +13,13 @@ from minutebook.archive.files import find_file
 from minutebook.archive.finding import bring_up_to_date, search
 from minutebook.archive.folding import once
 from minutebook.archive.names import parse_rounds
-from minutebook.archive.passing import matching
+from minutebook.archive.passing import ghosts_of, matching
 from minutebook.archive.semantic import Meaning
+from minutebook.derive.labels import known_phase
 from minutebook.derive.periods import since as parse_since
 from minutebook.derive.plain import one_line
 from minutebook.derive.tokens import tokens
+from minutebook.derive.wording import plural
 from minutebook.errors import BadArgument
 from minutebook.index.query import Filters, Query, known_method, parse_query, span
 from minutebook.mcp import parameters as given
@@ -30,9 +32,12 @@ from minutebook.mcp.telling import (
     decision_line,
     engagement_line,
     hit_line,
+    left_out,
     paged,
     position,
     quoted,
+    state_of,
+    touched_lines,
 )
 from minutebook.verbs.context_text import account
 from minutebook.verbs.decisions import decisions, newest_first
@@ -81,7 +86,7 @@ class Tools:
         Answers name rounds and blocks like 3a4d64e0#12.7; read them with `show`."""
         filters = msgspec.structs.replace(
             _filters(project, agent, method, since, until),
-            phase=phase or None,
+            phase=known_phase(phase) if phase else None,
             branch=branch or None,
             model=model or None,
             tools=has_tools,
@@ -91,10 +96,13 @@ class Tools:
         start, limit = position(cursor), max(1, min(limit, _MOST_HITS))
         if file:
             return self._touched(file, filters, start, limit)
+        parsed = parse_query(query, filters)
+        if query.strip() and parsed.is_empty and parsed.filters == filters:
+            raise BadArgument("There is no word to look for in that query.")
         with self._lock:
             found = search(
                 self._archive,
-                parse_query(query, filters),
+                parsed,
                 where=where,
                 side=side,
                 mode=mode,
@@ -105,27 +113,33 @@ class Tools:
             )
         short = self._archive.short
         page, more = paged(found.hits, lambda hit: hit_line(hit, short), cursor, limit)
+        remarks = "".join(
+            f" {remark}"
+            for remark in (left_out(found.ghosts_hidden, found.copies_hidden), state_of(found))
+            if remark
+        )
         if not page:
-            return self._told("Nothing was found. Other words, or fewer filters, may help.")
+            nothing = "Nothing was found. Other words, or fewer filters, may help."
+            return self._told(nothing + remarks)
         many = f"{'at least ' if found.capped else ''}{found.total}"
-        order = "best first" if sort == "relevance" else "newest first"
-        return self._told(answer(f"{len(page)} of {many} found, {order}:", page, more))
+        order = "best first" if sort == "relevance" and query.strip() else "newest first"
+        return self._told(answer(f"{len(page)} of {many} found, {order}.{remarks}", page, more))
 
     def _touched(self, file: str, filters: Filters, start: int, limit: int) -> str:
         with self._lock:
             bring_up_to_date(self._archive)
-        found = find_file(self._archive, file, filters, limit=limit, offset=start)
+        found = find_file(self._archive, file, filters, limit=limit, offset=start, by_round=True)
         if not found.hits:
-            return self._told(f"No (more) rounds touched a file like '{one_line(file)}'.")
+            named = f"a file like '{one_line(file)}'"
+            if found.left_out:
+                count = plural(found.left_out, "round")
+                return self._told(f"{count} touched {named}, but none passes the filters.")
+            return self._told(f"No (more) rounds touched {named}.")
         short = self._archive.short
-        lines = [
-            f"{hit.at or 'undated'} {short(hit.session_id)}#{hit.round} "
-            f"{', '.join(hit.how)}: {one_line(hit.path)}"
-            for hit in found.hits
-        ]
+        lines = touched_lines(found.hits, short)
         after = start + len(lines)
-        more = str(after) if after < found.total else None
-        head = f"{len(lines)} of {found.total} rounds that touched it, newest first:"
+        more = str(after) if after < found.rounds else None
+        head = f"{len(lines)} of {found.rounds} rounds that touched it, newest first:"
         return self._told(answer(head, lines, more))
 
     def engagements(
@@ -139,14 +153,17 @@ class Tools:
     ) -> str:
         """List pieces of work, newest first: topic, method, phase, outcome, rounds."""
         filters = _filters(project, agent, method, since)
-        found, copies = once(self._archive, matching(self._archive.records(), filters))
+        records = self._archive.records()
+        found, copies = once(self._archive, matching(records, filters))
+        remark = left_out(len(ghosts_of(records, filters)), copies)
         pairs = newest_first(found)
         short, most = self._archive.short, max(1, min(limit, 100))
         page, more = paged(pairs, lambda pair: engagement_line(pair, short), cursor, most)
         if not page:
-            return self._told("No (more) engagements pass. `stats` counts what there is.")
-        told = f", {copies} of copied conversations left out" if copies else ""
-        return self._told(answer(f"{len(page)} of {len(pairs)} engagements{told}:", page, more))
+            nothing = f"No (more) engagements pass. {remark}".rstrip()
+            return self._told(f"{nothing} `stats` counts what there is.")
+        head = f"{len(page)} of {len(pairs)} engagements, newest first. {remark}".rstrip()
+        return self._told(answer(head, page, more))
 
     def decisions(
         self,
@@ -270,9 +287,10 @@ class Tools:
         ]
         head = (
             f"{found.sessions} sessions, {found.engagements} engagements, "
-            f"{found.decisions} decisions, {len(found.days)} active days."
+            f"{found.decisions} decisions, {len(found.days)} active days. "
+            f"{left_out(found.ghosts_hidden, found.copies_hidden)}"
         )
-        return self._told(answer(head, lines, None))
+        return self._told(answer(head.rstrip(), lines, None))
 
     # -- resources
 

@@ -12,6 +12,7 @@ import msgspec
 from minutebook.archive.session import OpenSession
 from minutebook.derive.plain import one_line
 from minutebook.derive.tokens import BYTES_A_TOKEN
+from minutebook.derive.wording import plural
 from minutebook.errors import BadArgument
 from minutebook.model.engagement import SessionRecord
 from minutebook.verbs.round_text import range_reference
@@ -145,12 +146,12 @@ def too_small(least: int, around: int) -> BadArgument:
 def _heading(source: Source) -> str:
     session, record = source.session, source.record
     if record is None:
-        return f"## Session {source.name}, {session.count} rounds\n\n"
+        return f"## Session {source.name}, {plural(session.count, 'round')}\n\n"
     facts = [
         (record.started or "")[:10],
         record.project,
         record.git_branch,
-        f"{session.count} rounds",
+        plural(session.count, "round"),
     ]
     name = one_line(record.agent_name or record.title or "without a title")[:120]
     line = ", ".join(one_line(fact)[:60] for fact in facts if fact)

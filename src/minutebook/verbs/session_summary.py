@@ -29,28 +29,31 @@ def session_summary(
     session: OpenSession, record: SessionRecord, pull_requests: Iterable[str] = ()
 ) -> tuple[str, ...]:
     """Lines about a session, the most important first; nothing for what there is none of."""
-    rounds = [session.round(number) for number in range(1, session.count + 1)]
-    if not rounds:
-        return ()
     links = dict.fromkeys(pull_requests)
     for engagement in record.engagements:
         links.update(dict.fromkeys(engagement.pull_requests))
-    for round in rounds:
-        links.update(dict.fromkeys(activity(round).pull_requests))
+    first, last = "", None
+    changed: Counter[str] = Counter()
+    for number in range(1, session.count + 1):  # one at a time: all of them may be gigabytes
+        last = session.round(number)
+        if not first.strip() and last.prompt is not None:
+            first = last.prompt.said
+        links.update(dict.fromkeys(activity(last).pull_requests))
+        changed.update(_changed(last, record.cwd or ""))
+    if last is None:
+        return ()
     return (
-        *_goal(rounds, record.engagements),
+        *_goal(first, record.engagements),
         *_decisions(record.engagements),
         *_outcomes(record.engagements),
-        *_open_ends(rounds[-1], record.engagements),
+        *_open_ends(last, record.engagements),
         *(f"- Pull request: {cut(link, _LINE)}" for link in list(links)[-_MOST:]),
-        *_files(rounds, record.cwd or ""),
+        *_files(changed),
     )
 
 
-def _goal(rounds: Sequence[Round], engagements: Sequence[Engagement]) -> Iterator[str]:
-    asked = (round.prompt.said for round in rounds if round.prompt is not None)
-    first = next((words for words in asked if words.strip()), "")
-    if first:
+def _goal(first: str, engagements: Sequence[Engagement]) -> Iterator[str]:
+    if first.strip():
         yield f"- Goal: {cut(first, _GOAL)}"
     if len(engagements) > 1:
         topics = [f"{cut(e.topic, _TOPIC)} ({_where(e)})" for e in engagements[:_MOST]]
@@ -88,14 +91,15 @@ def _open_ends(last: Round, engagements: Sequence[Engagement]) -> Iterator[str]:
         yield f"- Open: the last answer (#{last.number}) asks: {cut(lines[-1], _LINE)}"
 
 
-def _files(rounds: Sequence[Round], cwd: str) -> Iterator[str]:
+def _changed(round: Round, cwd: str) -> Iterator[str]:
+    """The files a round changed, each as often as it did."""
+    for call in round.calls:
+        if call.kind in ("edit", "write") and (path := path_of(call)):
+            yield path.removeprefix(f"{cwd}/")
+
+
+def _files(changed: Counter[str]) -> Iterator[str]:
     """The files that were changed, those changed most often first."""
-    changed = Counter(
-        path.removeprefix(f"{cwd}/")
-        for round in rounds
-        for call in round.calls
-        if call.kind in ("edit", "write") and (path := path_of(call))
-    )
     if changed:
         named = [f"{cut(path, _LINE)} ({n})" for path, n in changed.most_common(_FILES)]
         more = f", {len(changed) - _FILES} more" if len(changed) > _FILES else ""

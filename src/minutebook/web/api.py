@@ -16,7 +16,7 @@ from minutebook.record.rounds import round_file
 from minutebook.web import session as session_pages
 from minutebook.web.board import board_of, shown_range
 from minutebook.web.decisions import decisions_of
-from minutebook.web.finding import plain_hits
+from minutebook.web.finding import has_no_word, plain_hits
 from minutebook.web.pages import engagement_url
 from minutebook.web.scroll import find as find_in
 from minutebook.web.selection import selection
@@ -139,6 +139,15 @@ def secret(state: ServerState, request: Request, session_id: str) -> Response:
 
 def search(state: ServerState, request: Request) -> Response:
     offset, limit = limits(request)
+    if (page := request.query_params.get("page")) is not None:
+        if "start" in request.query_params:
+            raise BadArgument("Give start or page, not both.")
+        if not (page.isascii() and page.isdigit() and int(page[:9]) > 0 and len(page) < 9):
+            raise BadArgument(f"page is a number from 1 on, not '{page}'.")
+        offset = (int(page) - 1) * limit
+    typed = request.query_params.get("q", "")
+    if has_no_word(typed):
+        raise BadArgument("There is no word to look for in that query.")
     where = request.query_params.get("in", "all")
     sort = request.query_params.get("sort", "relevance")
     if sort not in ("relevance", "date"):
@@ -149,7 +158,7 @@ def search(state: ServerState, request: Request) -> Response:
     if not state.is_indexed:
         return answer(503, problem="The search index is still being made. Try again soon.")
     found = state.search(
-        request.query_params.get("q", ""),
+        typed,
         where=where,
         mode=mode,  # type: ignore[arg-type]  # checked above
         sort=sort,  # type: ignore[arg-type]  # likewise
@@ -160,7 +169,10 @@ def search(state: ServerState, request: Request) -> Response:
         mode=found.mode,
         fresh_at=found.fresh_at,
         total=found.total,
+        next=offset + limit if offset + limit < found.total else None,
         capped=found.capped,
+        ghosts_hidden=found.ghosts_hidden,
+        copies_hidden=found.copies_hidden,
         hits=plain_hits(found.hits),
     )
 

@@ -16,6 +16,7 @@ from minutebook.archive.hit import Hit
 from minutebook.archive.masking import MARK, unmarked, unmarked_value
 from minutebook.derive.plain import one_line_kept
 from minutebook.errors import MinutebookError
+from minutebook.index.query import Filters, parse_query
 from minutebook.index.snippet import Snippet
 from minutebook.web.pages import render, session_url, wants_fragment
 from minutebook.web.selection import whole
@@ -86,6 +87,12 @@ def highlighted(snippet: Snippet) -> Markup:
     return Markup("").join(pieces)
 
 
+def has_no_word(typed: str) -> bool:
+    """Whether something was typed, but nothing that can be looked for (SRCH-20)."""
+    query = parse_query(typed)
+    return bool(typed.strip()) and query.is_empty and query.filters == Filters()
+
+
 def search_url(
     typed: str, sort: str, number: int, *, page: int | None = None, by: str | None = None
 ) -> str:
@@ -102,15 +109,20 @@ def search_page(state: ServerState, request: Request) -> Response:
     sort: Sort = "date" if request.query_params.get("sort") == "date" else "relevance"
     hits: list[Found] = []
     answer: Answer | None = None
-    status, problem = "empty", ""
+    status, problem, last = "empty", "", 1
     if typed.strip():
         if not state.is_indexed:
             status = "not indexed"
         else:
             try:
-                answer = state.search(typed, sort=sort, limit=LIMIT, offset=(number - 1) * LIMIT)
-                hits = found(answer.hits, typed)
-                status = "found" if hits else "nothing"
+                if has_no_word(typed):
+                    status = "no word"
+                else:
+                    start = (number - 1) * LIMIT
+                    answer = state.search(typed, sort=sort, limit=LIMIT, offset=start)
+                    hits = found(answer.hits, typed)
+                    last = -(-answer.total // LIMIT)
+                    status = "found" if hits else "no page" if answer.total else "nothing"
             except MinutebookError as error:
                 status, problem = "problem", str(error)
     template = "results.html" if wants_fragment(request.headers) else "search.html"
@@ -120,6 +132,7 @@ def search_page(state: ServerState, request: Request) -> Response:
         hits=hits,
         answer=answer,
         number=number,
+        last=last,
         sort=sort,
         first=(number - 1) * LIMIT + 1,
         place=partial(search_url, typed, sort, number),
