@@ -128,7 +128,7 @@ def _refresh(archive: Archive) -> Refreshed:
         changed = [s for s in sources.values() if known.get(s.session_id) != s.state]
         for source, found in _read(archive, records, changed):
             run.put(source.session_id, ("turn", "title"), found.entries)
-            run.note(source.session_id, source.state, found.files)
+            run.note(source.session_id, source.state, found.files, counts=bool(found.entries))
         for session_id in known.keys() - sources.keys():
             run.forget(session_id)
         _put_engagements(archive, records, connection, run)

@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 import click
 
 from minutebook.cli.options import GHOSTS, ONCE
-from minutebook.derive.labels import known_phase
+from minutebook.derive.labels import known_method, known_phase
 from minutebook.derive.periods import since as parse_since
 from minutebook.errors import BadArgument
-from minutebook.index.query import Filters, known_method, span
+from minutebook.index.query import Filters, span
 
 F = TypeVar("F", bound=Callable[..., Any])
 

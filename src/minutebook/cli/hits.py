@@ -15,6 +15,7 @@ from minutebook.model.engagement import Engagement
 from minutebook.model.session import project_of
 
 _SIDES = {"asked": "you", "answered": "agent"}
+_NAME = 36  # cells that a name and a project need
 _NAMED = ("topic", "title")  # what the first line or the topic says already
 
 
@@ -70,10 +71,13 @@ def _print_hit(hit: Hit, address: str) -> None:
     day = when.strftime("%Y-%m-%d") if when else "undated   "
     project = project_of(hit.project) if hit.project else ""
     copies = ", ".join(id[:8] for id in hit.copies)
-    told = (hit.name or "", project, f"also in {copies}" if copies else "")
-    who = " · ".join(terminal.one_line(text) for text in told if text)
+    who = " · ".join(terminal.one_line(text) for text in (hit.name or "", project) if text)
+    also = f" · also in {copies}" if copies else ""
     left = room - len(address) - 14
-    named = click.style(terminal.fit(who, max(10, left)), bold=True)
+    if left - len(also) < _NAME:  # who it is matters more than where else
+        also = f" · {terminal.plural(len(hit.copies), 'copy', 'copies')}" if copies else ""
+    left -= len(also)
+    named = click.style(terminal.fit(who, max(10, left)), bold=True) + also
     terminal.say(f"{day}  {click.style(address, fg='cyan')}  {named}")
     if hit.snippet.text and hit.side and (hit.side not in _NAMED or hit.engagement is None):
         _print_passage(hit.snippet, _SIDES.get(hit.side, hit.side))

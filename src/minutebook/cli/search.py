@@ -108,7 +108,7 @@ def command(
         show_stats(book, parse_query(" ".join(query), filters), as_json)
         return
     parsed = parse_query(" ".join(query), filters)
-    if query and parsed.is_empty and parsed.filters == filters:
+    if query and parsed.says_nothing(filters):
         raise BadArgument("There is no word in that query.")
     meaning: Any = {}
     if mode != "lexical" and not parsed.is_empty:

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from minutebook.errors import BadArgument
-from minutebook.model.engagement import PHASES
+from minutebook.model.engagement import METHODS, PHASES
 
 _KNOWN_PHASES = (*PHASES, "monitoring")  # the last is met in older records
+
+
+def known_method(word: str) -> str:
+    """One of the eleven methods; an error that lists them."""
+    if word not in METHODS:
+        raise BadArgument(f"'{word}' is not a method; choose one of {', '.join(METHODS)}.")
+    return word
 
 
 def known_phase(word: str) -> str:

@@ -10,10 +10,10 @@ from typing import Any
 
 import msgspec
 
+from minutebook.derive.labels import known_method, known_phase
 from minutebook.derive.periods import period, since
 from minutebook.errors import BadArgument
 from minutebook.index.analysis import STOP_WORDS
-from minutebook.model.engagement import METHODS
 
 _LONGEST = 2_000
 _MOST_WORDS = 32
@@ -24,6 +24,8 @@ _EXCLUDED = re.compile(r"\"?[^\W_](?=.{2})\w*(?:[-.]\w+)*\"?")  # longer than op
 _FIELDS = frozenset(
     {"project", "agent", "method", "phase", "branch", "model", "session", "before", "after", "date"}
 )
+
+_DATES = ("before", "after", "date")
 
 
 class Filters(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -63,6 +65,10 @@ class Query(msgspec.Struct, frozen=True):
     def is_empty(self) -> bool:
         return not (self.words or self.phrases or self.prefixes)
 
+    def says_nothing(self, beside: Filters) -> bool:
+        """Whether something was typed that has neither a word nor a filter of its own."""
+        return self.is_empty and self.filters == beside
+
     @property
     def telling(self) -> tuple[str, ...]:
         """Words that say something; all of them where none does."""
@@ -85,7 +91,14 @@ def parse_query(typed: str, filters: Filters = Filters()) -> Query:  # noqa: B00
         if not any(char.isalnum() for char in text):
             continue
         if match["field"] in _FIELDS and not match["minus"]:
-            filters = _narrowed(filters, _filter(match["field"], text))
+            try:
+                filters = _narrowed(filters, _filter(match["field"], text))
+            except BadArgument as error:
+                if match["field"] in _DATES and match["word"] and plain[match.end() :].strip():
+                    raise BadArgument(
+                        f'{error} One with a space needs quotes: {match["field"]}:"last week".'
+                    ) from None
+                raise
             special = True
             continue
         if match["field"]:
@@ -129,6 +142,8 @@ def _narrowed(filters: Filters, more: dict[str, Any]) -> Filters:
 def _filter(field: str, value: str) -> dict[str, Any]:
     if field == "method":
         return {"method": known_method(value)}
+    if field == "phase":
+        return {"phase": known_phase(value)}
     if field == "before":
         return {"before": span(value)[0]}
     if field == "after":
@@ -137,13 +152,6 @@ def _filter(field: str, value: str) -> dict[str, Any]:
         after, before = span(value)
         return {"after": after, "before": before}
     return {field: value}
-
-
-def known_method(word: str) -> str:
-    """One of the eleven methods; an error that lists them (SRCH-02)."""
-    if word not in METHODS:
-        raise BadArgument(f"'{word}' is not a method; choose one of {', '.join(METHODS)}.")
-    return word
 
 
 def span(text: str) -> tuple[int, int]:

@@ -104,11 +104,14 @@ class Update:
         if self._uncommitted >= _CHUNK:
             self.commit()
 
-    def note(self, session_id: str, state: State, files: Sequence[Touch] = ()) -> None:
-        """A session's entries and files are now those of its source in this state."""
+    def note(
+        self, session_id: str, state: State, files: Sequence[Touch] = (), *, counts: bool = True
+    ) -> None:
+        """A session's entries and files are now those of its source in this state; what turned
+        out not to be a transcript does not count."""
         self._files[session_id] = files
         self._noted.append((session_id, *state))
-        self.sessions += 1
+        self.sessions += counts
 
     def forget(self, session_id: str) -> None:
         """Take a session out whose source is gone."""

@@ -15,13 +15,13 @@ from minutebook.archive.folding import once
 from minutebook.archive.names import parse_rounds
 from minutebook.archive.passing import ghosts_of, matching
 from minutebook.archive.semantic import Meaning
-from minutebook.derive.labels import known_phase
+from minutebook.derive.labels import known_method, known_phase
 from minutebook.derive.periods import since as parse_since
 from minutebook.derive.plain import one_line
 from minutebook.derive.tokens import tokens
 from minutebook.derive.wording import plural
 from minutebook.errors import BadArgument
-from minutebook.index.query import Filters, Query, known_method, parse_query, span
+from minutebook.index.query import Filters, Query, parse_query, span
 from minutebook.mcp import parameters as given
 from minutebook.mcp.telling import (
     HARD_LIMIT,
@@ -97,7 +97,7 @@ class Tools:
         if file:
             return self._touched(file, filters, start, limit)
         parsed = parse_query(query, filters)
-        if query.strip() and parsed.is_empty and parsed.filters == filters:
+        if query.strip() and parsed.says_nothing(filters):
             raise BadArgument("There is no word to look for in that query.")
         with self._lock:
             found = search(
@@ -108,8 +108,7 @@ class Tools:
                 mode=mode,
                 sort=sort,
                 limit=start + limit + 1,
-                embedder=self._meaning.embedder,
-                ready=self._meaning.ready,
+                **self._meaning.ways,
             )
         short = self._archive.short
         page, more = paged(found.hits, lambda hit: hit_line(hit, short), cursor, limit)

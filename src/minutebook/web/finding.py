@@ -89,8 +89,7 @@ def highlighted(snippet: Snippet) -> Markup:
 
 def has_no_word(typed: str) -> bool:
     """Whether something was typed, but nothing that can be looked for (SRCH-20)."""
-    query = parse_query(typed)
-    return bool(typed.strip()) and query.is_empty and query.filters == Filters()
+    return bool(typed.strip()) and parse_query(typed).says_nothing(Filters())
 
 
 def search_url(
