@@ -43,7 +43,7 @@ def choose_extractor(
         if key is None:
             raise BadArgument(
                 "There is no key: set ANTHROPIC_API_KEY, or put it into ~/.secrets; "
-                "`--extractor offline` needs none."
+                "`--extractor claude-cli` uses your own `claude`, `--extractor offline` needs none."
             )
         from minutebook.extract.anthropic import AnthropicExtractor
 
