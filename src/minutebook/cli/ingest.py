@@ -14,8 +14,8 @@ from minutebook.cli import terminal
 from minutebook.cli.bars import Bars
 from minutebook.cli.ingest_choice import bytes_to_read, chosen_sessions
 from minutebook.cli.ingest_report import (
-    offer_claude,
     print_forecast,
+    print_offer,
     print_report,
     print_survey,
 )
@@ -51,7 +51,7 @@ Confirm = Callable[[Forecast], bool]
     type=click.Choice(EXTRACTORS),
     default="auto",
     show_default=True,
-    help="auto: Anthropic where there is a key, else offline; claude-cli: your own `claude`.",
+    help="auto: Anthropic where there is a key, else offline.",
 )
 @click.option("--model", metavar="NAME", help="The model; a Sonnet unless you say otherwise.")
 @click.option("--base-url", metavar="URL", help="Endpoint of the openai (or anthropic) extractor.")
@@ -113,7 +113,7 @@ def command(
     else:
         print_report(book, report)
         if extractor == "auto" and engine.name == "offline" and report.ingested:
-            offer_claude(_labelled_offline(book))
+            print_offer(_labelled_offline(book))
     if report.interrupted:
         raise click.exceptions.Exit(130)
     if report.failures or report.stopped or report.inscribed.count("failed"):
@@ -134,7 +134,7 @@ def _refuse_odd_options(extractor: str, max_cost: float | None, options: dict[st
 
 def _labelled_offline(archive: Archive) -> list[int]:
     """About how long the skeletons are that no model has seen."""
-    from minutebook.extract.claude_cli import rough_chars
+    from minutebook.extract.pricing import rough_chars
 
     entries, records = archive.ledger().sessions, archive.records()
     offline = [id for id, record in records.items() if record.extractor == "offline"]

@@ -9,6 +9,7 @@ from minutebook.archive import Archive
 from minutebook.cli import terminal
 from minutebook.cli.inscribe import print_waiting
 from minutebook.derive.times import instant
+from minutebook.extract.choose import SUBSCRIBED, offered
 from minutebook.extract.extractor import Extractor
 from minutebook.extract.secret import find_secret
 from minutebook.model.engagement import Engagement, SessionRecord
@@ -40,21 +41,20 @@ FACTS_SENT = "titles, file names, commit subjects, pull request links and counts
 def _price(extractor: str, cost: float | None) -> str:
     if cost is None:
         return "cost unknown"
-    by = " at API prices, or as much of your subscription" if extractor == "claude-cli" else ""
+    by = " at API prices, or as much of your subscription" if extractor in SUBSCRIBED else ""
     return f"about ${cost:.2f}{by}"
 
 
-def offer_claude(skeletons: Sequence[int]) -> None:
-    """There is no key but a `claude`: how to use it, what it would send and cost (UND-09)."""
-    from minutebook.extract.claude_cli import find_claude, rough_cost
-
-    if not skeletons or find_claude() is None:
+def print_offer(skeletons: Sequence[int]) -> None:
+    """There is no key but another way: how to use it, what it would send and cost (UND-09)."""
+    offer = offered(skeletons)
+    if offer is None:
         return
     terminal.note(
-        f"There is no key, but there is a `claude` on this machine: `minutebook ingest "
-        f"--extractor claude-cli` asks it. That would send {sum(skeletons):,} characters or so of "
-        f"what you and the agent said in {terminal.plural(len(skeletons), 'session')}, with "
-        f"{FACTS_SENT}, to Anthropic: {_price('claude-cli', rough_cost(skeletons))}. "
+        f"There is no key, but there is a `{offer.program}` on this machine: `minutebook ingest "
+        f"--extractor {offer.extractor}` asks it. That would send {sum(skeletons):,} characters "
+        f"or so of what you and the agent said in {terminal.plural(len(skeletons), 'session')}, "
+        f"with {FACTS_SENT}, to {offer.destination}: {_price(offer.extractor, offer.cost_usd)}. "
         "Nothing is sent unless you ask for it."
     )
 
@@ -97,7 +97,7 @@ def print_survey(extractor: Extractor, sessions: Sequence[Surveyed], *, batch: b
         terminal.say(f"By {extractor.name}{model}: {price}. Offline: nothing.")
     if extractor.name == "anthropic" and find_secret("ANTHROPIC_API_KEY") is None:
         terminal.say("There is no key, so `ingest` would go offline.")
-        offer_claude([session.sent for session in due])
+        print_offer([session.sent for session in due])
     terminal.say("This was a dry run: nothing was sent or written.")
 
 

@@ -18,7 +18,6 @@ from typing import Any
 
 import msgspec
 
-from minutebook.derive.skeleton import LIMIT
 from minutebook.derive.tokens import BYTES_A_TOKEN
 from minutebook.errors import BadArgument
 from minutebook.extract import prompt
@@ -27,13 +26,12 @@ from minutebook.extract.extractor import Extraction, Refused, Spent, Unavailable
 from minutebook.extract.material import Material
 from minutebook.extract.pricing import TYPICAL_OUTPUT, Budget, Price, tokens_of
 from minutebook.extract.second_look import boundaries, is_long
-from minutebook.model import SessionInfo, Usage
+from minutebook.model import Usage
 
 DEFAULT_MODEL = "sonnet"
 _TIMEOUT = 300.0
 _ATTEMPTS = 2
 _MOST_OUTPUT = 8_000
-_PROMPT_CHARS = 400  # of an average message of a person, pasted logs included
 # The CLI's own names for models; prices as of the dearest they may stand for.
 _PRICES = {
     "sonnet": Price(3, 15, 3.75, 0.3),
@@ -46,11 +44,6 @@ _PRICES = {
 def find_claude() -> str | None:
     """The person's own `claude`, where there is one."""
     return os.environ.get("CLAUDE_BIN") or shutil.which("claude")
-
-
-def rough_chars(info: SessionInfo) -> int:
-    """About how long the skeleton of a session is, known without reading it."""
-    return min(LIMIT, info.answer_chars + _PROMPT_CHARS * info.prompts)
 
 
 def rough_cost(skeletons: Sequence[int]) -> float:
