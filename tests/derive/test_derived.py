@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from minutebook.derive.calls import describe, path_of
 from minutebook.derive.genealogy import shared_history
 from minutebook.derive.identity import Identity, identify
-from minutebook.derive.skeleton import skeleton
+from minutebook.derive.skeleton import SkeletonBuilder, skeleton
 from minutebook.derive.times import instant
 from minutebook.derive.turn_pairs import turn_pairs
 from minutebook.model import (
@@ -74,9 +77,37 @@ def test_exactly_a_hundred_thousand_characters_are_untouched() -> None:
     assert not whole.truncated
 
 
-def test_one_character_more_is_cut_in_the_middle() -> None:
+def test_long_answers_are_shortened_first() -> None:
+    """ING-07, ING-08: over the limit long answers keep their beginning and their end, shorter
+    ones and every prompt stay whole, and a marker says what is missing."""
+    answers = [f"begin{n} {'w' * 40_000} end{n}" for n in (1, 2, 3)]
+    rounds = [
+        round_of(n, f"prompt {n} " + "p" * 3_000, answer) for n, answer in enumerate(answers, 1)
+    ]
+    rounds.append(round_of(4, "and now?", "A short answer. " * 20))
+    told = skeleton(rounds)
+    assert told.truncated and told.chars > 100_000 and 85_000 < len(told.text) <= 90_000
+    for n in (1, 2, 3):
+        assert f"prompt {n} " + "p" * 3_000 in told.text
+        assert f"[{n}] assistant: begin{n} w" in told.text and f"w end{n}\n" in told.text
+    assert "A short answer. " * 20 in told.text
+    missing = [int(n) for n in re.findall(r"\[\.\.\. (\d+) characters left out here", told.text)]
+    markers = len("".join(re.findall(r"\n\[\.\.\. .*? \.\.\.\]\n", told.text)))
+    assert len(missing) == 3 and sum(missing) == told.chars - (len(told.text) - markers)
+
+
+def test_all_that_was_said_in_a_round_is_one_answer() -> None:
+    """ING-07: what an agent says on the way goes before what it says at the end."""
+    on_the_way = [f"Let me look at file {n}. " + "x" * 300 for n in range(400)]
+    told = skeleton([round_of(1, "fix it", *on_the_way, "Fixed: the cause was a typo.")])
+    assert told.truncated and len(told.text) <= 90_000
+    assert "Let me look at file 0." in told.text and "Let me look at file 150." not in told.text
+    assert told.text.endswith("[1] assistant: Fixed: the cause was a typo.\n\n")
+
+
+def test_where_that_is_not_enough_the_middle_is_dropped() -> None:
     """ING-07, ING-08: 50,000 + a marker + 10,000; it says how much and which rounds."""
-    rounds = [round_of(n, "q", "w" * 30_000) for n in range(1, 5)]
+    rounds = [round_of(n, "w" * 30_000, "q") for n in range(1, 5)]
     text = "".join(skeleton([round]).text for round in rounds)
     cut = skeleton(rounds)
     assert cut.truncated
@@ -84,6 +115,24 @@ def test_one_character_more_is_cut_in_the_middle() -> None:
     assert cut.text.endswith(text[-10_000:])
     marker = cut.text[50_000:-10_000].strip()
     assert marker == f"[... {len(text) - 60_000} characters left out here, from rounds 2-4 ...]"
+
+
+def test_half_a_key_is_not_left_at_a_cut() -> None:
+    """NFR-01: secrets are taken out before anything is cut."""
+    builder = SkeletonBuilder()
+    keys = " ".join(f"KEY{n:04}END" for n in range(20_000))
+    builder.add(round_of(1, "go", keys))
+    told = builder.skeleton(lambda text: re.sub(r"KEY\d+END", "****", text))
+    assert told.truncated and "KEY" not in told.text and "END" not in told.text
+
+
+@given(st.lists(st.tuples(st.integers(0, 60_000), st.integers(0, 60_000)), max_size=12))
+def test_a_skeleton_never_exceeds_the_limit(sizes: list[tuple[int, int]]) -> None:
+    """ING-07: whatever the lengths, at most the limit is sent, and `truncated` is said of
+    exactly what lost something."""
+    told = skeleton([round_of(n, "p" * p, "a" * a) for n, (p, a) in enumerate(sizes, 1)])
+    assert len(told.text) <= 100_000
+    assert told.truncated == (told.chars > 100_000) == ("characters left out here" in told.text)
 
 
 def test_the_boundary_is_exact() -> None:

@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from benchmarks.prompt import LABELS, LABELS_OF_SHORT, score, write_requests, write_seconds
 
 from minutebook.derive.skeleton import LIMIT
 from minutebook.extract import prompt
@@ -20,6 +21,10 @@ from tests.extract.conftest import WriteSession, archive_at, material, read_reco
 from tests.extract.stub import good_reply, serve
 
 REPLIES = Path(__file__).parent / "replies"
+SCORE = CORPUS.parent / "labels" / "score.py"
+needs_labels = pytest.mark.skipif(
+    not SCORE.exists(), reason=f"needs the labels: none at {SCORE.parent}"
+)
 
 
 def test_all_methods_and_phases_are_defined() -> None:
@@ -57,6 +62,58 @@ def test_lone_surrogates_can_be_sent(write_session: WriteSession) -> None:
     assert "request \ufffd 1" in prompt.document(material(path))
 
 
+@needs_labels
+def test_requests_are_written_and_replies_scored(
+    tmp_path: Path, write_session: WriteSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """UND-09: what readers are given is what is sent; what they answer goes through our
+    validation, and what cannot be used is named."""
+    good, bad, none = (write_session(name, 4) for name in ("good", "bad", "none"))
+    shared = shared_with(tmp_path, [good, bad, none])
+    ids = [path.stem for path in (good, bad, none)]
+    write_requests(shared, ids, tmp_path / "requests")
+    text = (tmp_path / "requests" / f"{good.stem}.txt").read_text()
+    assert prompt.instructions() in text and prompt.document(material(good)) in text
+    replies = tmp_path / "replies"
+    replies.mkdir()
+    (replies / f"{good.stem}.json").write_text(json.dumps(good_reply((1, 4))))
+    (replies / f"{bad.stem}.json").write_text(json.dumps(good_reply((1, 9))))
+    score(shared, ids, replies)
+    told = capsys.readouterr().out
+    assert f"{good.stem[:8]}       4        1.000" in told and "0.333" in told
+    assert f"{bad.stem}: cannot be used: turn_range [1, 9] is outside" in told
+    assert f"{none.stem}: no reply" in told
+
+
+def test_a_long_reply_gets_its_second_question(tmp_path: Path, write_session: WriteSession) -> None:
+    """UND-09: readers are asked about long sessions again, as a model is; about others not."""
+    long, short = write_session("long", 41), write_session("short", 4)
+    shared, replies = shared_with(tmp_path, [long, short]), tmp_path / "replies"
+    replies.mkdir()
+    for path in (long, short):
+        (replies / f"{path.stem}.json").write_text(json.dumps(good_reply((1, 4))))
+    write_seconds(shared, replies, tmp_path / "second")
+    (second,) = (tmp_path / "second").iterdir()
+    assert second.stem == long.stem and "look at your answer once more" in second.read_text()
+
+
+def shared_with(folder: Path, sessions: list[Path]) -> Path:
+    """A shared folder with labels for these sessions, each one engagement of four rounds."""
+    shared = folder / "shared"
+    for name in ("labels", "training/claude", "corpus/claude"):
+        (shared / name).mkdir(parents=True)
+    label = good_reply((1, 4))["engagements"]
+    lines = [json.dumps({"session_id": p.stem, "engagements": label}) for p in sessions]
+    (shared / "labels" / "engagements.jsonl").write_text("\n".join(lines))
+    for name in (*LABELS[1:], LABELS_OF_SHORT):
+        (shared / name).write_text("")
+    if SCORE.exists():
+        (shared / "labels" / "score.py").write_text(SCORE.read_text())
+    for path in sessions:
+        (shared / "training" / "claude" / path.name).write_bytes(path.read_bytes())
+    return shared
+
+
 @needs_corpus
 def test_the_longest_labelled_session_fits() -> None:
     """ING-07: the longest session of the labels goes through the truncation rule, and its
@@ -71,6 +128,8 @@ def test_the_longest_labelled_session_fits() -> None:
     document = prompt.document(longest)
     assert len(document) < LIMIT
     assert f"[{len(longest.rounds)}]" in document and "characters left out here" in document
+    asked = [round for round in longest.rounds if round.prompt]
+    assert all(f"[{round.number}] user: {round.prompt[:20]}" in document for round in asked)
     with serve(lambda *_: good_reply((1, 1))) as stub:
         extractor = AnthropicExtractor(Secret("key"), base_url=stub.url, retries=0)
         with closing(extractor):

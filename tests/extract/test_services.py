@@ -16,7 +16,7 @@ from minutebook.extract import batches
 from minutebook.extract.anthropic import AnthropicExtractor
 from minutebook.extract.choose import choose_extractor
 from minutebook.extract.claude_cli import ClaudeCliExtractor
-from minutebook.extract.extractor import Failed, Refused
+from minutebook.extract.extractor import Failed, OverBudget, Refused
 from minutebook.extract.openai import OpenAIExtractor
 from minutebook.extract.pricing import Budget, price_of
 from minutebook.extract.secret import Secret
@@ -25,7 +25,7 @@ from minutebook.record.layout import Layout
 from minutebook.verbs.ingest import ingest
 from tests.extract.conftest import WriteSession, archive_at, material, read_records
 from tests.extract.stub import Stub, good_reply, serve
-from tests.extract.test_ingest import SharedStub, shared_stub
+from tests.extract.test_ingest import SharedStub, cli, shared_stub
 
 __all__ = ["shared_stub"]
 
@@ -161,6 +161,42 @@ def test_claude_cli_failures(
     assert fake_claude.exists()
 
 
+def test_claude_cli_is_told_what_is_wrong(
+    write_session: WriteSession, fake_claude: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ING-19: every call is a session of its own, so the second one holds the question, the
+    answer and what is wrong with it; there is no third."""
+    monkeypatch.setenv("FAKE_ANSWER", cli_answer(good_reply((5, 9))))
+    with pytest.raises(Failed, match="2 times") as error:
+        ClaudeCliExtractor().extract(material(write_session("alpha", 3)))
+    first, second = [json.loads(line)["stdin"] for line in fake_claude.read_text().splitlines()]
+    assert second.startswith(first) and "outside the rounds 1 to 3" in second[len(first) :]
+    assert '"turn_range":[5,9]' in second
+    assert error.value.spent.calls == 2 and error.value.spent.cost_usd == pytest.approx(0.02)
+
+
+def test_claude_cli_keeps_to_the_limit(
+    write_session: WriteSession, fake_claude: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--max-cost`: what might cross it is not asked, and what was spent before is told."""
+    monkeypatch.setenv("FAKE_ANSWER", cli_answer(good_reply((5, 9)), total_cost_usd=0.1))
+    extractor = ClaudeCliExtractor(budget=Budget(0.2))
+    with pytest.raises(OverBudget) as error:
+        extractor.extract(material(write_session("alpha", 3)))
+    assert len(fake_claude.read_text().splitlines()) == 1
+    assert (error.value.spent.calls, extractor.budget.spent) == (1, 0.1)
+
+
+def test_claude_cli_forecasts_by_the_prices_of_the_api(write_session: WriteSession) -> None:
+    """UND-09: what it will do and cost, as far as anybody can say."""
+    known = material(write_session("alpha", 3))
+    costs = [ClaudeCliExtractor(model, program="claude").forecast(known) for model in MODELS]
+    assert costs == sorted(costs, key=lambda cost: cost or 0) and 0.005 < (costs[0] or 0) < 0.05
+
+
+MODELS = ("haiku", "sonnet", "opus", "something-new")
+
+
 def test_claude_cli_has_its_own_timeout(write_session: WriteSession, tmp_path: Path) -> None:
     """A CLI that retries for minutes is ended, with its children."""
     program = tmp_path / "claude"
@@ -205,6 +241,36 @@ def test_the_real_cli_is_called_once_a_session(
     assert len(asked) <= 12
     assert "TOOL-OR-THINKING-TEXT" not in json.dumps(asked)
     assert not list(home.glob("projects/**/*.jsonl"))
+
+
+@pytest.mark.claude
+def test_the_real_cli_looks_twice_and_counts_it(
+    config: Path,
+    layout: Layout,
+    write_session: WriteSession,
+    shared_stub: SharedStub,
+    tmp_path: Path,
+) -> None:
+    """UND-09: the command that `auto` names, through the real `claude`: what is sent and what
+    it costs is said first, a long session is asked about twice."""
+    if "CLAUDE_BIN" not in os.environ:
+        pytest.skip("needs the real CLI: set CLAUDE_BIN")
+    home = tmp_path / "claude-home"
+    home.mkdir()
+    write_session("long", 41)
+    write_session("short", 3)
+    env = {"CLAUDE_CONFIG_DIR": str(home), "ANTHROPIC_API_KEY": "sk-ant-stub"}
+    env |= {"ANTHROPIC_BASE_URL": shared_stub.url}
+    places = ("--root", config, "--archive", layout.root)
+    done = cli("ingest", *places, "--extractor", "claude-cli", "--yes", env=env)
+    assert done.returncode == 0, done.stderr
+    assert "Sending the skeletons of 2 sessions" in done.stderr and "3 calls" in done.stderr
+    assert "at API prices, or as much of your subscription" in done.stderr
+    assert "3 calls" in done.stdout
+    records = read_records(layout).values()
+    assert {record.extractor for record in records} == {"claude-cli"}
+    asked = json.dumps([request["body"] for request in shared_stub.requests()])
+    assert "look at your answer once more" in asked and "TOOL-OR-THINKING-TEXT" not in asked
 
 
 # -- batches

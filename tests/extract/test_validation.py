@@ -60,6 +60,34 @@ def test_a_good_reply_in_any_wrapping() -> None:
         assert [part.turn_range for part in parsed.engagements] == [[1, 3], [4, 6]]
 
 
+@pytest.mark.parametrize(
+    ("field", "said", "meant"),
+    [
+        ("method", "Debugging", "debug"),
+        ("method", " BUILD ", "build"),
+        ("method", "refactor", "reorg"),
+        ("method", "Reorganisation", "reorg"),
+        ("method", "code review", "review"),
+        ("phase", "in progress", "in-progress"),
+        ("phase", "In_Progress", "in-progress"),
+        ("phase", "handed off", "handed-off"),
+        ("phase", "Hand-off", "handed-off"),
+        ("phase", "COMPLETE", "completed"),
+    ],
+)
+def test_another_spelling_of_a_label_is_taken(field: str, said: str, meant: str) -> None:
+    """ING-13, ING-14: case, spaces and forms of the very word are not paid for again."""
+    for answer in (with_field(**{field: said}), json.dumps(with_field(**{field: said}))):
+        assert getattr(parse_reply(answer, 6).engagements[0], field) == meant
+
+
+@pytest.mark.parametrize(("field", "said"), [("method", "fix"), ("phase", "done"), ("phase", "")])
+def test_another_word_is_not_guessed_at(field: str, said: str) -> None:
+    """ING-13, ING-14: what only means about the same is sent back."""
+    with pytest.raises(BadReply, match="Invalid enum value"):
+        parse_reply(with_field(**{field: said}), 6)
+
+
 def test_a_single_number_is_a_single_round() -> None:
     """``[7]`` can only mean round 7."""
     assert parse_reply(with_field(turn_range=[3]), 6).engagements[0].turn_range == [3, 3]

@@ -13,7 +13,12 @@ from minutebook.archive.masking import hidden
 from minutebook.cli import terminal
 from minutebook.cli.bars import Bars
 from minutebook.cli.ingest_choice import bytes_to_read, chosen_sessions
-from minutebook.cli.ingest_report import print_forecast, print_report, print_survey
+from minutebook.cli.ingest_report import (
+    print_forecast,
+    print_offer,
+    print_report,
+    print_survey,
+)
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.errors import BadArgument
@@ -107,6 +112,8 @@ def command(
         print_json(archive=book.root, report=report)
     else:
         print_report(book, report)
+        if extractor == "auto" and engine.name == "offline" and report.ingested:
+            print_offer(_labelled_offline(book))
     if report.interrupted:
         raise click.exceptions.Exit(130)
     if report.failures or report.stopped or report.inscribed.count("failed"):
@@ -123,6 +130,15 @@ def _refuse_odd_options(extractor: str, max_cost: float | None, options: dict[st
         raise BadArgument("--backlog asks a model, offline asks none: choose one.")
     if max_cost is not None and extractor == "openai":
         raise BadArgument("What that endpoint charges is not known: leave --max-cost out.")
+
+
+def _labelled_offline(archive: Archive) -> list[int]:
+    """About how long the skeletons are that no model has seen."""
+    from minutebook.extract.pricing import rough_chars
+
+    entries, records = archive.ledger().sessions, archive.records()
+    offline = [id for id, record in records.items() if record.extractor == "offline"]
+    return [rough_chars(entries[id].info) for id in offline if id in entries]
 
 
 def run_ingest(

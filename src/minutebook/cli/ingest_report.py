@@ -9,6 +9,7 @@ from minutebook.archive import Archive
 from minutebook.cli import terminal
 from minutebook.cli.inscribe import print_waiting
 from minutebook.derive.times import instant
+from minutebook.extract.choose import SUBSCRIBED, offered
 from minutebook.extract.extractor import Extractor
 from minutebook.extract.secret import find_secret
 from minutebook.model.engagement import Engagement, SessionRecord
@@ -22,18 +23,40 @@ def print_forecast(forecast: Forecast) -> None:
     """What is about to be sent, to whom, and what it will cost."""
     if forecast.destination is None:
         return
-    calls = terminal.plural(forecast.calls, "session")
+    sessions = terminal.plural(forecast.calls, "session")
     chars = f"{forecast.chars:,} characters of what you and the agent said"
     model = f" ({forecast.model})" if forecast.model else ""
+    calls = terminal.plural(forecast.calls + forecast.second_looks, "call")
+    price = _price(forecast.extractor, forecast.cost_usd)
     terminal.note(
-        f"Sending the skeletons of {calls}, {chars} (no tool calls, results or thinking), "
-        f"to {forecast.destination}{model}: {_calls(forecast.calls, forecast.cost_usd)}."
+        f"Sending the skeletons of {sessions}, {chars} with {FACTS_SENT} (no tool text, "
+        f"no thinking), to {forecast.destination}{model}: {calls}, {price}."
     )
 
 
-def _calls(count: int, cost: float | None) -> str:
-    price = "cost unknown" if cost is None else f"about ${cost:.2f}"
-    return f"{terminal.plural(count, 'call')}, {price}"
+FACTS_SENT = "titles, file names, commit subjects, pull request links and counts of what was done"
+"""What is sent beside the words: `minutebook.extract.prompt.document`, said to people."""
+
+
+def _price(extractor: str, cost: float | None) -> str:
+    if cost is None:
+        return "cost unknown"
+    by = " at API prices, or as much of your subscription" if extractor in SUBSCRIBED else ""
+    return f"about ${cost:.2f}{by}"
+
+
+def print_offer(skeletons: Sequence[int]) -> None:
+    """There is no key but another way: how to use it, what it would send and cost (UND-09)."""
+    offer = offered(skeletons)
+    if offer is None:
+        return
+    terminal.note(
+        f"There is no key, but there is a `{offer.program}` on this machine: `minutebook ingest "
+        f"--extractor {offer.extractor}` asks it. That would send {sum(skeletons):,} characters "
+        f"or so of what you and the agent said in {terminal.plural(len(skeletons), 'session')}, "
+        f"with {FACTS_SENT}, to {offer.destination}: {_price(offer.extractor, offer.cost_usd)}. "
+        "Nothing is sent unless you ask for it."
+    )
 
 
 def print_survey(extractor: Extractor, sessions: Sequence[Surveyed], *, batch: bool) -> None:
@@ -58,8 +81,10 @@ def print_survey(extractor: Extractor, sessions: Sequence[Surveyed], *, batch: b
     if batch and total is not None:
         total /= 2
     unchanged = sum(not (s.due or s.ghost) for s in sessions)
+    again = 0 if batch or extractor.destination is None else sum(s.second_look for s in due)
+    calls = terminal.plural(len(due) + again, "call")
     terminal.say(
-        f"{terminal.plural(len(sessions), 'session')}: {terminal.plural(len(due), 'call')}, "
+        f"{terminal.plural(len(sessions), 'session')}: {calls}, "
         f"{terminal.plural(ghosts, 'ghost')} (never sent), {unchanged:,} unchanged."
     )
     model = f" ({extractor.model})" if extractor.model else ""
@@ -68,9 +93,11 @@ def print_survey(extractor: Extractor, sessions: Sequence[Surveyed], *, batch: b
     elif total is None:
         terminal.say(f"By {extractor.name}{model}: the cost is not known.")
     else:
-        terminal.say(f"By {extractor.name}{model}: about ${total:.2f}. Offline: nothing.")
+        price = _price(extractor.name, total)
+        terminal.say(f"By {extractor.name}{model}: {price}. Offline: nothing.")
     if extractor.name == "anthropic" and find_secret("ANTHROPIC_API_KEY") is None:
         terminal.say("There is no key, so `ingest` would go offline.")
+        print_offer([session.sent for session in due])
     terminal.say("This was a dry run: nothing was sent or written.")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from minutebook.extract import prompt
@@ -10,6 +11,7 @@ from minutebook.extract.conversation import Answer, Messages, converse
 from minutebook.extract.extractor import Extraction, Failed, Refused, Spent, Unavailable
 from minutebook.extract.material import Material
 from minutebook.extract.pricing import TYPICAL_OUTPUT, Budget, price_of, tokens_of
+from minutebook.extract.second_look import boundaries, is_long
 from minutebook.extract.secret import Secret
 from minutebook.model import Usage
 
@@ -22,6 +24,7 @@ MOST_OUTPUT = 8_000
 _MOST_OUTPUT_CAPPED = 4_000  # with a limit, the worst case is reserved: keep it small
 _RETRIES = 6  # of the SDK, with its backoff: 429, 5xx, timeouts, lost connections
 _TIMEOUT = 180.0
+_CACHE = {"type": "ephemeral"}  # kept by the service for some minutes, read for a tenth
 # Models that think before they answer, and can be told that this needs little of it.
 _EFFORT = ("claude-sonnet-5", "claude-opus-5", "claude-haiku-5", "claude-fable", "claude-mythos")
 
@@ -74,27 +77,36 @@ class AnthropicExtractor:
         if self.price is None:
             return None
         asked = tokens_of(prompt.instructions()) + tokens_of(prompt.document(material))
-        return self.price.of(Usage(input=asked, output=TYPICAL_OUTPUT))
+        cost = self.price.of(Usage(input=asked, output=TYPICAL_OUTPUT))
+        return cost + self._second_look(material, asked) if is_long(material) else cost
+
+    def _second_look(self, material: Material, asked: int) -> float:
+        """What looking again adds: the question is kept by the service, and read from there."""
+        assert self.price is not None
+        more = TYPICAL_OUTPUT + tokens_of(boundaries(material, ()))
+        again = Usage(input=more, output=TYPICAL_OUTPUT, cache_read=asked)
+        kept = self.price.of(Usage(cache_write=asked)) - self.price.of(Usage(input=asked))
+        return kept + self.price.of(again)
 
     def extract(self, material: Material) -> Extraction:
-        return converse(self._ask, material)
+        return converse(partial(self._ask, keep=is_long(material)), material)
 
-    def request(self, messages: Messages) -> dict[str, Any]:
-        """The body of a call; instructions come first and are the same for all: cached."""
+    def request(self, messages: Messages, *, keep: bool = False) -> dict[str, Any]:
+        """The body of a call; instructions come first and are the same for all: cached.
+
+        `keep` has the question cached as well, where it is going to be asked about again.
+        """
         config: dict[str, Any] = {"format": {"type": "json_schema", "schema": prompt.schema()}}
         if self.model.startswith(_EFFORT):
             config["effort"] = "low"
-        system = {
-            "type": "text",
-            "text": prompt.instructions(),
-            "cache_control": {"type": "ephemeral"},
-        }
+        system = {"type": "text", "text": prompt.instructions(), "cache_control": _CACHE}
         return {
             "model": self.model,
             "max_tokens": MOST_OUTPUT if self.budget.limit is None else _MOST_OUTPUT_CAPPED,
             "system": [system],
             "messages": messages,
             "output_config": config,
+            **({"cache_control": _CACHE} if keep else {}),
         }
 
     def worst(self, request: dict[str, Any]) -> float:
@@ -102,8 +114,10 @@ class AnthropicExtractor:
         if self.price is None:
             return 0.0
         asked = sum(tokens_of(message["content"]) for message in request["messages"])
-        system = tokens_of(prompt.instructions())
-        return self.price.of(Usage(input=asked, output=request["max_tokens"], cache_write=system))
+        kept = tokens_of(prompt.instructions())
+        if "cache_control" in request:
+            asked, kept = 0, asked + kept
+        return self.price.of(Usage(input=asked, output=request["max_tokens"], cache_write=kept))
 
     def answer(self, message: Message, *, batch: bool = False) -> Answer:
         """What a message says and cost; `Failed` where it is no message at all."""
@@ -124,10 +138,10 @@ class AnthropicExtractor:
         said = str(getattr(error, "message", None) or error)
         return _explained(error, self._key.scrub(said)[:300])
 
-    def _ask(self, messages: Messages) -> Answer:
+    def _ask(self, messages: Messages, *, keep: bool = False) -> Answer:
         import anthropic
 
-        request = self.request(messages)
+        request = self.request(messages, keep=keep)
         worst = self.worst(request)
         self.budget.reserve(worst)
         real = 0.0

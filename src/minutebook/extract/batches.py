@@ -1,4 +1,8 @@
-"""The Message Batches API: half the price, within a day, and a run can be picked up again."""
+"""The Message Batches API: half the price, within a day, and a run can be picked up again.
+
+An answer of a batch is final: asking again, or a second look at a long session, would be
+another batch and another day.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +16,10 @@ import msgspec
 
 from minutebook.extract import prompt
 from minutebook.extract.anthropic import AnthropicExtractor
+from minutebook.extract.conversation import read_answer, remarks_on
 from minutebook.extract.extractor import Extraction, Failed, OverBudget
 from minutebook.extract.material import Material
-from minutebook.extract.validation import BadReply, parse_reply
+from minutebook.extract.validation import BadReply
 
 if TYPE_CHECKING:
     from anthropic.types.messages import MessageBatchIndividualResponse
@@ -107,10 +112,8 @@ def _result(
         return error
     extractor.budget.settle(0.0, answer.spent.cost_usd)
     try:
-        if answer.unusable is not None:
-            raise BadReply(answer.unusable)
-        reply = parse_reply(answer.text, len(material.rounds))
-        return Extraction(reply, answer.model, answer.spent)
+        reply = read_answer(answer, material)
+        return Extraction(reply, answer.model, answer.spent, remarks_on(reply))
     except BadReply as error:
         return Failed(f"the reply could not be used: {error}", answer.spent)
 

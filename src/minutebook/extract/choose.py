@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from minutebook.errors import BadArgument
 
@@ -13,6 +16,29 @@ if TYPE_CHECKING:
 
 
 EXTRACTORS = ("auto", "anthropic", "claude-cli", "openai", "offline")
+
+
+SUBSCRIBED = frozenset({"claude-cli"})
+"""Extractors whose calls a subscription may cover: their costs are those of the API."""
+
+
+class Offer(msgspec.Struct, frozen=True):
+    """A model that could be asked without a key (UND-09)."""
+
+    extractor: str
+    program: str
+    destination: str
+    cost_usd: float
+
+
+def offered(skeletons: Sequence[int]) -> Offer | None:
+    """The person's own `claude`, where there is one, and what it would cost for skeletons of
+    these lengths."""
+    from minutebook.extract.claude_cli import find_claude, rough_cost
+
+    if not skeletons or find_claude() is None:
+        return None
+    return Offer("claude-cli", "claude", "Anthropic", rough_cost(skeletons))
 
 
 def choose_extractor(
@@ -43,7 +69,7 @@ def choose_extractor(
         if key is None:
             raise BadArgument(
                 "There is no key: set ANTHROPIC_API_KEY, or put it into ~/.secrets; "
-                "`--extractor offline` needs none."
+                "`--extractor claude-cli` uses your own `claude`, `--extractor offline` needs none."
             )
         from minutebook.extract.anthropic import AnthropicExtractor
 

@@ -12,24 +12,20 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from minutebook.derive.tokens import BYTES_A_TOKEN
 from minutebook.errors import BadArgument
 from minutebook.extract import prompt
-from minutebook.extract.extractor import (
-    Extraction,
-    Failed,
-    NoAnswer,
-    Refused,
-    Spent,
-    Unavailable,
-)
+from minutebook.extract.conversation import Answer, Messages, converse
+from minutebook.extract.extractor import Extraction, Refused, Spent, Unavailable
 from minutebook.extract.material import Material
-from minutebook.extract.pricing import Budget, Price, tokens_of
-from minutebook.extract.validation import BadReply, parse_reply
+from minutebook.extract.pricing import TYPICAL_OUTPUT, Budget, Price, tokens_of
+from minutebook.extract.second_look import boundaries, is_long
 from minutebook.model import Usage
 
 DEFAULT_MODEL = "sonnet"
@@ -45,6 +41,19 @@ _PRICES = {
 }
 
 
+def find_claude() -> str | None:
+    """The person's own `claude`, where there is one."""
+    return os.environ.get("CLAUDE_BIN") or shutil.which("claude")
+
+
+def rough_cost(skeletons: Sequence[int]) -> float:
+    """What asking about skeletons of these lengths costs, by the API's prices."""
+    once = tokens_of(prompt.instructions())
+    asked = sum(once + round(chars / BYTES_A_TOKEN) for chars in skeletons)
+    usage = Usage(cache_write=asked, output=TYPICAL_OUTPUT * len(skeletons))
+    return _PRICES[DEFAULT_MODEL].of(usage)
+
+
 class ClaudeCliExtractor:
     name = "claude-cli"
 
@@ -55,13 +64,13 @@ class ClaudeCliExtractor:
         program: str | None = None,
         timeout: float = _TIMEOUT,
     ) -> None:
-        found = program or os.environ.get("CLAUDE_BIN") or shutil.which("claude")
+        found = program or find_claude()
         if found is None:
             raise BadArgument(
                 "There is no `claude` on this machine: install Claude Code, or set CLAUDE_BIN."
             )
         self.model = model or DEFAULT_MODEL
-        self.family = next((name for name in _PRICES if name in self.model), "other")
+        self._price = _PRICES[next((name for name in _PRICES if name in self.model), "other")]
         self.version = prompt.version()
         self.budget = budget or Budget()
         self.destination = f"Anthropic, by your own `{Path(found).name}`"
@@ -71,41 +80,40 @@ class ClaudeCliExtractor:
     def close(self) -> None:
         """Every call is a process of its own: there is nothing to let go of."""
 
-    def forecast(self, material: Material) -> float | None:  # noqa: ARG002 - the protocol's
-        return None  # it depends on the subscription
+    def forecast(self, material: Material) -> float | None:
+        """What it would cost by the API's prices; a subscription counts it against its limits."""
+        asked = tokens_of(prompt.instructions()) + tokens_of(prompt.document(material))
+        cost = self._price.of(Usage(cache_write=asked, output=TYPICAL_OUTPUT))
+        if is_long(material):
+            asked += TYPICAL_OUTPUT + tokens_of(boundaries(material, ()))
+            cost += self._price.of(Usage(cache_write=asked, output=TYPICAL_OUTPUT))
+        return cost
 
     def extract(self, material: Material) -> Extraction:
-        spent, problem = Spent(), ""
-        text = prompt.document(material)
-        for _ in range(_ATTEMPTS):
-            worst = self._worst(text)
-            said: dict[str, Any] = {}
-            try:
-                self.budget.reserve(worst)
-                try:
-                    said = self._ask(text)
-                finally:
-                    self.budget.settle(worst, _number(said.get("total_cost_usd")))
-            except NoAnswer as error:
-                error.spent += spent
-                raise
-            spent += Spent(1, _usage(said), _number(said.get("total_cost_usd")))
-            answer = said.get("structured_output")
-            try:
-                if not isinstance(answer, dict):
-                    raise BadReply("there is no structured output")
-                reply = parse_reply(answer, len(material.rounds))
-                return Extraction(reply, _model(said) or self.model, spent)
-            except BadReply as error:
-                problem = str(error)
-        raise Failed(f"the reply could not be used, {_ATTEMPTS} times: {problem}", spent)
+        return converse(self._ask, material, _ATTEMPTS)
+
+    def _ask(self, messages: Messages) -> Answer:
+        text = _told(messages)
+        worst = self._worst(text)
+        self.budget.reserve(worst)
+        real = 0.0
+        try:
+            said = self._call(text)
+            real = _number(said.get("total_cost_usd"))
+        finally:
+            self.budget.settle(worst, real)
+        answer = said.get("structured_output")
+        spent = Spent(1, _usage(said), real)
+        if not isinstance(answer, dict):
+            return Answer("", self.model, spent, "there is no structured output")
+        return Answer(msgspec.json.encode(answer).decode(), _model(said) or self.model, spent)
 
     def _worst(self, text: str) -> float:
         """What a call costs at most, as far as anybody can say from outside."""
         asked = tokens_of(prompt.instructions()) + tokens_of(text)
-        return _PRICES[self.family].of(Usage(cache_write=asked, output=_MOST_OUTPUT))
+        return self._price.of(Usage(cache_write=asked, output=_MOST_OUTPUT))
 
-    def _ask(self, text: str) -> dict[str, Any]:
+    def _call(self, text: str) -> dict[str, Any]:
         with tempfile.TemporaryDirectory(prefix="minutebook-") as folder:
             instructions = Path(folder, "instructions.md")
             instructions.write_text(prompt.instructions(), encoding="utf-8")
@@ -120,6 +128,15 @@ class ClaudeCliExtractor:
             ]
             status, output, errors = _run(command, text.encode(), empty, self._timeout)
         return _understood(status, output, errors)
+
+
+def _told(messages: Messages) -> str:
+    """A conversation as one text: every call is a session of its own, that knows no other."""
+    question, *rest = (message["content"] for message in messages)
+    if not rest:
+        return question
+    answer, *more = rest
+    return "\n\n".join((question, f"You answered:\n\n<answer>\n{answer}\n</answer>", *more))
 
 
 def _run(command: list[str], text: bytes, cwd: Path, timeout: float) -> tuple[int, bytes, bytes]:

@@ -30,6 +30,8 @@ class Extraction(msgspec.Struct, frozen=True):
     reply: Reply
     model: str | None = None
     spent: Spent = Spent()
+    remarks: tuple[str, ...] = ()
+    """What is out of bounds in it, and taken all the same."""
 
 
 class NoAnswer(Exception):

@@ -16,6 +16,9 @@ from minutebook.model import Round, SessionInfo
 SYSTEM, META = "system", "meta"
 """Projects of work that belongs to none (ING-12)."""
 
+OPENING_CHARS = 400
+"""Of a prompt, where only how it begins is needed."""
+
 
 class Material(msgspec.Struct, frozen=True, kw_only=True):
     """A session reduced to what engagements are found in; small enough to travel."""
@@ -46,16 +49,13 @@ class MaterialBuilder:
         self._rounds.append(_masked(activity(round)))
 
     def material(self, info: SessionInfo, identity: Identity) -> Material:
-        from minutebook.derive.secrets import mask
-
-        text = self._skeleton.skeleton()
-        told = mask(clean(text.text))  # nothing secret is sent to anybody
-        seen = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        text = self._skeleton.skeleton(hidden)
+        seen = hashlib.sha256(text.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
         return Material(
             info=info,
             identity=identity,
             rounds=tuple(self._rounds),
-            skeleton=told,
+            skeleton=text.text,
             truncated=text.truncated,
             chars=text.chars,
             digest=f"{seen}-{len(self._rounds)}",
@@ -70,10 +70,13 @@ def material_of(info: SessionInfo, identity: Identity, rounds: Iterable[Round]) 
     return builder.material(info, identity)
 
 
-def _masked(round: Activity) -> Activity:
-    """What was said, without secrets: topics and outcomes are made of it."""
+def hidden(text: str) -> str:
+    """A text without secrets: nothing secret is sent to anybody, and none is in a topic."""
     from minutebook.derive.secrets import mask
 
-    return msgspec.structs.replace(
-        round, prompt=mask(clean(round.prompt)), answer=mask(clean(round.answer))
-    )
+    return mask(clean(text))
+
+
+def _masked(round: Activity) -> Activity:
+    """What was said, without secrets: topics and outcomes are made of it."""
+    return msgspec.structs.replace(round, prompt=hidden(round.prompt), answer=hidden(round.answer))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 
+from minutebook.derive.skeleton import LIMIT
 from minutebook.derive.tokens import tokens
 from minutebook.extract.extractor import OverBudget
-from minutebook.model import Usage
+from minutebook.model import SessionInfo, Usage
 
 _MARGIN = 7 / 6  # an estimate of a cost is rather too high than too low
+_PROMPT_CHARS = 400  # of an average message of a person, pasted logs included
 TYPICAL_OUTPUT = 1_200
 """Tokens of an answer for an average session."""
 
@@ -54,6 +56,11 @@ def price_of(model: str) -> Price | None:
 
 def tokens_of(text: str) -> int:
     return round(tokens(text) * _MARGIN)
+
+
+def rough_chars(info: SessionInfo) -> int:
+    """About how long the skeleton of a session is, known without reading it."""
+    return min(LIMIT, info.answer_chars + _PROMPT_CHARS * info.prompts)
 
 
 class Budget:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 import msgspec
 
-from minutebook.extract.material import Material
+from minutebook.extract.material import Material, hidden
 from minutebook.extract.reply import Reply
+from minutebook.extract.work import work_lines
 
 
 @cache
@@ -46,29 +48,35 @@ def _resolved(node: Any, definitions: dict[str, Any]) -> Any:
 
 
 def document(material: Material) -> str:
-    """The user message: a few facts, then the skeleton, delimited as data."""
+    """The user message: facts, what was done in each round, the skeleton; delimited as data."""
     info = material.info
+    pulls = ", ".join(pull.url for pull in info.pull_requests[:_MOST_PULLS])
     facts = {
         "project": material.project,
         "branch": info.branch,
         "title": info.title,
         "started": info.started,
         "ended": info.ended,
+        "pull requests": pulls,
         "rounds": len(material.rounds),
     }
     known = "".join(f"{name}: {_one_line(value)}\n" for name, value in facts.items() if value)
-    text = _inside(material.skeleton)
-    return f"<facts>\n{known}</facts>\n\n<transcript>\n{text}</transcript>\n\n{_TASK}"
+    work, text = inside(work_lines(material.rounds)), inside(material.skeleton)
+    return (
+        f"<facts>\n{known}</facts>\n\n<work>\n{work}</work>\n\n"
+        f"<transcript>\n{text}</transcript>\n\n{_TASK}"
+    )
 
 
 _TASK = "Give the engagements of this session."
+_MOST_PULLS = 10
+_CLOSING = re.compile(r"</(?=transcript|facts|work|messages|answer)", re.IGNORECASE)
 
 
 def _one_line(value: object) -> str:
-    return _inside(" ".join(str(value).split())[:500])
+    return inside(" ".join(hidden(str(value)).split())[:500])
 
 
-def _inside(text: str) -> str:
+def inside(text: str) -> str:
     """Text that can be sent, and cannot close its delimiter early."""
-    plain = text.encode("utf-8", "replace").decode()
-    return plain.replace("</transcript", "<\\/transcript").replace("</facts", "<\\/facts")
+    return _CLOSING.sub(r"<\\/", text.encode("utf-8", "replace").decode())

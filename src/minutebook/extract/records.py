@@ -56,6 +56,7 @@ def extracted_record(
         prompt_version=extractor.version,
         usage=extraction.spent.usage if extraction.spent.usage.total else None,
         cost_usd=round(extraction.spent.cost_usd, 6),
+        remarks=extraction.remarks,
     )
 
 

@@ -14,6 +14,7 @@ import msgspec
 
 from minutebook.derive.plain import without_sequences
 from minutebook.extract.reply import Reply, ReplyEngagement
+from minutebook.extract.spelling import spelled
 from minutebook.model.engagement import MOST_DECISIONS
 
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*)\n\s*```\s*\Z", re.DOTALL)
@@ -29,12 +30,8 @@ class BadReply(Exception):
 def parse_reply(answer: str | bytes | dict[str, Any], rounds: int) -> Reply:
     """A reply whose ranges lie within `rounds`, in order, without overlaps."""
     try:
-        if isinstance(answer, dict):
-            reply = msgspec.convert(answer, Reply)
-        else:
-            text = answer.decode("utf-8", "replace") if isinstance(answer, bytes) else answer
-            fenced = _FENCE.match(text)
-            reply = msgspec.json.decode(fenced[1] if fenced else text, type=Reply)
+        said = answer if isinstance(answer, dict) else _decoded(answer)
+        reply = msgspec.convert(spelled(said), Reply)
     except msgspec.ValidationError as error:
         raise BadReply(f"it does not fit the schema: {error}") from None
     except msgspec.DecodeError:
@@ -54,6 +51,12 @@ def parse_reply(answer: str | bytes | dict[str, Any], rounds: int) -> Reply:
         _optional(reply.agent_role),
         engagements,
     )
+
+
+def _decoded(answer: str | bytes) -> Any:
+    text = answer.decode("utf-8", "replace") if isinstance(answer, bytes) else answer
+    fenced = _FENCE.match(text)
+    return msgspec.json.decode(fenced[1] if fenced else text)
 
 
 def _checked(engagement: ReplyEngagement, rounds: int) -> ReplyEngagement:

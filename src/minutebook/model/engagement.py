@@ -111,6 +111,8 @@ class SessionRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Rounds a model saw, where the session has grown since and rules described the rest."""
     usage: Usage | None = None
     cost_usd: float = 0.0
+    remarks: tuple[str, ...] = ()
+    """What is out of bounds in what a model said, and was taken all the same (ING-11)."""
     failure: str | None = None
     """Why there are no engagements (ING-19); the next run tries again."""
     digest: str = ""

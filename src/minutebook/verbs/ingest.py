@@ -21,6 +21,7 @@ from minutebook.archive.upkeep import index_minutes, is_indexed
 from minutebook.extract.extractor import Extraction, Extractor, Failed
 from minutebook.extract.material import Material
 from minutebook.extract.records import extracted_record
+from minutebook.extract.second_look import is_long
 from minutebook.model import Usage
 from minutebook.model.engagement import SessionRecord
 from minutebook.record.engagements import append_record
@@ -44,6 +45,8 @@ class Forecast(msgspec.Struct, frozen=True):
     model: str | None
     backlog: bool = False
     """Whether these are sessions that only an upgrade made due: a person must say yes."""
+    second_looks: int = 0
+    """Calls for long sessions beyond the first."""
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -204,6 +207,7 @@ class Ingestion:
             extractor=self._extractor.name,
             model=self._extractor.model,
             backlog=self._backlog,
+            second_looks=0 if batch else sum(map(is_long, self.pending)),
         )
 
     def ask(self, *, batch: bool = False, concurrency: int = 4) -> Iterator[Asked]:

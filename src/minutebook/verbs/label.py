@@ -11,7 +11,7 @@ from minutebook.archive.run import WritingRun, problem_of
 from minutebook.archive.writing import Done
 from minutebook.derive.identity import identify
 from minutebook.extract.extractor import Extractor, Failed
-from minutebook.extract.material import Material, MaterialBuilder
+from minutebook.extract.material import OPENING_CHARS, Material, MaterialBuilder
 from minutebook.extract.records import base_record, extracted_record, free_id
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.sources.base import Transcript
@@ -169,7 +169,7 @@ def is_the_same(known: SessionRecord, now: SessionRecord, extractor: Extractor) 
 
 _EXTRACTED = (
     *("session_summary", "engagements", "extractor", "extractor_model", "prompt_version"),
-    *("usage", "cost_usd", "agent_name_guess", "corrected", "modelled", "backlog"),
+    *("usage", "cost_usd", "agent_name_guess", "corrected", "modelled", "backlog", "remarks"),
 )
 
 
@@ -187,6 +187,10 @@ def _with_own_ids(found: Sequence[Engagement], taken: set[str]) -> Iterator[Enga
 
 
 def _light(material: Material) -> Material:
-    """Material without the words of its rounds: they need not travel between processes."""
-    rounds = tuple(msgspec.structs.replace(r, prompt="", answer="") for r in material.rounds)
+    """Material with no more words of its rounds than a second look needs: what travels between
+    processes is copied."""
+    rounds = tuple(
+        msgspec.structs.replace(r, prompt=r.prompt[:OPENING_CHARS], answer="")
+        for r in material.rounds
+    )
     return msgspec.structs.replace(material, rounds=rounds)

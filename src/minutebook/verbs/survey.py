@@ -15,6 +15,7 @@ from minutebook.extract.extractor import Extractor
 from minutebook.extract.material import Material, MaterialBuilder
 from minutebook.extract.offline.extractor import Explanation, extract_offline
 from minutebook.extract.reply import Reply
+from minutebook.extract.second_look import is_long
 from minutebook.model.engagement import SessionRecord
 from minutebook.sources.base import reason_of
 from minutebook.sources.fan_out import fan_out
@@ -38,6 +39,8 @@ class Surveyed(msgspec.Struct, frozen=True):
     due: bool
     cost_usd: float | None = None
     problem: str | None = None
+    second_look: bool = False
+    """Whether a model would be asked twice, the session being long."""
 
 
 def survey(
@@ -99,6 +102,7 @@ def _look(
         material.truncated,
         due,
         extractor.forecast(material) if due and not ghost and not waits else 0.0,
+        second_look=is_long(material),
     )
 
 
