@@ -28,7 +28,7 @@ from benchmarks.made_queries import edited, lines
 from minutebook.archive import Archive
 from minutebook.archive.files import find_file
 from minutebook.archive.finding import search
-from minutebook.index.embedders import Embedder, OnnxEmbedder
+from minutebook.index.embedders import Embedder, OnnxEmbedder, Paired
 from minutebook.index.engine import Engine, Mode
 from minutebook.index.query import Filters, parse_query
 from minutebook.index.static import StaticEmbedder
@@ -157,7 +157,7 @@ def main() -> None:
         engine = Engine(archive.layout.search_database, archive.layout.search)
         embedders: dict[str, Embedder] = {"static": StaticEmbedder()}
         if options.onnx:
-            embedders["onnx"] = OnnxEmbedder(options.onnx)
+            embedders["onnx"] = Paired(OnnxEmbedder(options.onnx), StaticEmbedder())
         for embedder in embedders.values():
             engine.embed_missing(embedder)
         kinds = sorted({question["kind"] for question in questions})

@@ -307,7 +307,6 @@ def _engagement_hit(record: SessionRecord, engagement: Engagement, there: set[st
         model=record.model,
         engagement=engagement,
         snippet=Snippet(engagement.outcome),
-        side="outcome",
         resumable=record.session_id in there,
     )
 

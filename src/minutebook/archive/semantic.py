@@ -74,11 +74,11 @@ def choose(layout: Layout, what: str, model: str = "") -> Choice:
 
 
 def load(choice: Choice) -> Embedder:
-    from minutebook.index.embedders import EndpointEmbedder, OnnxEmbedder
+    from minutebook.index.embedders import EndpointEmbedder, OnnxEmbedder, Paired
     from minutebook.index.static import StaticEmbedder
 
     if choice.kind == "onnx":
-        return OnnxEmbedder(Path(choice.where))
+        return Paired(OnnxEmbedder(Path(choice.where)), StaticEmbedder())
     if choice.kind == "endpoint":
         return EndpointEmbedder(choice.where, choice.model)
     return StaticEmbedder()
