@@ -103,7 +103,7 @@ def test_nothing_is_lost(first_release: Path) -> None:
             (e.id, e.topic, e.method) for e in before
         ]
     assert "A summary written by hand." in new.folder(CORRECTED).document.read_text()
-    assert new.minutes.summary_said(CORRECTED) in (None, "A summary written by hand.")
+    assert new.minutes.summary_said(CORRECTED).text in (None, "A summary written by hand.")
     picture = next(new.folder(PICTURE).media.iterdir())
     assert new.open(PICTURE).picture(picture.name)
     assert check_archive(new) == []

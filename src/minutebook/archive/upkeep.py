@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.coverage import ranges_of
+from minutebook.archive.coverage import SaidSummary, ranges_of
 from minutebook.errors import Locked
 from minutebook.model.engagement import SessionRecord
 from minutebook.record.database import Broken, open_database, rows_of
 from minutebook.record.documents import body_bytes, read_head, write_document
 from minutebook.record.engagements import compact
 from minutebook.record.engagements_index import engagements_index
+from minutebook.record.facts import read_facts
 from minutebook.record.header import summary_line
 from minutebook.record.indexes import rounds_index, write_indexes
 from minutebook.record.layout import Layout, SessionFolder
@@ -25,6 +28,7 @@ from minutebook.record.publish import cover_rows
 from minutebook.record.store import write_atomically, writing
 
 _PATIENCE = 30.0  # seconds; an `append` of somebody else takes less
+_SHORT_PATIENCE = 3.0
 
 
 def is_indexed(layout: Layout) -> bool:
@@ -42,21 +46,42 @@ def index_minutes(
 
     Sessions that are `written` have their engagements in their own files already.
     """
-    deadline = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            with writing(archive.layout.lock, "ingest"):
-                _index(archive, set(changed), set(written))
-                return
-        except Locked:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.2)
+    with patiently(archive.layout.lock, "ingest", _PATIENCE):
+        compact(archive.layout)
+        _index(archive, set(changed), set(written))
+
+
+def index_said(archive: Archive, session_id: str) -> bool:
+    """Bring up to date what is made from the minutes of a session of which a person spoke.
+
+    False where a run that is writing the archive will do it; everybody who reads knows already.
+    """
+    try:
+        with patiently(archive.layout.lock, "correct", _SHORT_PATIENCE):
+            _index(archive, {session_id}, set())
+            return True
+    except Locked:
+        return False
+
+
+@contextmanager
+def patiently(lock: Path, what: str, patience: float) -> Iterator[None]:
+    """Hold a lock that others hold for moments only."""
+    deadline = time.monotonic() + patience
+    with ExitStack() as stack:
+        while True:
+            try:
+                stack.enter_context(writing(lock, what))
+                break
+            except Locked:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+        yield
 
 
 def _index(archive: Archive, changed: set[str], written: set[str]) -> None:
     layout = archive.layout
-    compact(layout)
     records = archive.minutes.records()
     known = [records[id] for id in changed if id in records]
     _cover_all(layout, known)
@@ -96,7 +121,8 @@ def cover_sessions(archive: Archive, records: Iterable[SessionRecord]) -> None:
         folder = SessionFolder(layout.folder(entry.agent_id, record.session_id))
         if folder.database.is_file():
             _cover_one(folder, record)
-        summary = _summarise(folder, record)
+        said = archive.minutes.summary_said(record.session_id)
+        summary = _summarise(folder, record, said)
         if summary is not None and summary != entry.summary:
             entry.summary = summary
             changed = True
@@ -116,17 +142,21 @@ def _cover_one(folder: SessionFolder, record: SessionRecord) -> None:
         write_atomically(folder.index, rounds_index(record.session_id, rows))
 
 
-def _summarise(folder: SessionFolder, record: SessionRecord) -> str | None:
-    """An extracted summary in place of the placeholder, never of a person's words (INS-10)."""
-    summary = summary_line(record.session_summary)
-    if not summary:
-        return None
+def _summarise(folder: SessionFolder, record: SessionRecord, said: SaidSummary) -> str | None:
+    """A summary in place of the placeholder, or of another one that was said before; never of
+    words that a person wrote into the document (INS-10)."""
     try:
         header, start = read_head(folder.document)
-    except (OSError, Malformed):
+        if said.is_by_hand(header):
+            return header.summary
+        stale = header.edited and said.text is None  # taken back
+        opening = read_facts(folder).written.opening if stale else ""
+    except (OSError, Malformed, ValueError):
         return None
-    if header.edited or header.summary == summary:
-        return header.summary
-    told = msgspec.structs.replace(header, summary=summary)
+    summary = summary_line(record.session_summary or opening)
+    by_person = said.text is not None
+    if not summary or (header.summary == summary and header.edited == by_person):
+        return header.summary if summary else None
+    told = msgspec.structs.replace(header, summary=summary, edited=by_person)
     write_document(folder.document, told, body_bytes(folder.document, start))
     return summary

@@ -97,8 +97,7 @@ class Labelling:
 
     def _ranges(self, record: SessionRecord) -> list[tuple[int, int, str]]:
         """What the engagements of a record cover, with everything a person said."""
-        corrections, tags = self._minutes.said(record.session_id)
-        return ranges_of(covered(record, corrections, tags, list))
+        return ranges_of(covered(record, self._minutes.said(record.session_id)))
 
     def _labelled(self, item: Selected, material: Material, agent_id: str) -> Seen:
         base = base_record(material, item.origin, agent_id)
