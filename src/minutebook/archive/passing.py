@@ -45,12 +45,13 @@ def scope_of(
             raise BadArgument("That filter is about turns: leave --in engagements out.")
         kinds = ("turn",) if everywhere else tuple(kind for kind in kinds if kind == "turn")
     sessions: set[str] | None = None
-    if filters.method or filters.phase or filters.agent:
+    if filters.method or filters.phase or filters.agent or filters.starred:
         # Dates and projects are the turns' own affair: an engagement may have begun before.
-        own = msgspec.structs.replace(filters, after=None, before=None, project=None)
+        own = msgspec.structs.replace(filters, after=None, before=None, project=None, hidden=True)
         sessions = {record.session_id for record, _ in matching(records, own)}
         if not (filters.method or filters.phase):
-            sessions |= {id for id, record in records.items() if passes(record, own)}
+            whole = (r for r in records.values() if r.starred or not filters.starred)
+            sessions |= {record.session_id for record in whole if passes(record, own)}
     if sessions is not None and not sessions:
         return None
     return Scope(
@@ -69,6 +70,10 @@ def matching(
         if not passes(record, filters):
             continue
         for engagement in record.engagements:
+            if engagement.hidden and not filters.hidden:
+                continue
+            if filters.starred and not (engagement.starred or record.starred):
+                continue
             at = seconds(engagement.started or record.started)
             if filters.method and engagement.method != filters.method:
                 continue
@@ -85,6 +90,8 @@ def matching(
 
 def passes(record: SessionRecord, filters: Filters) -> bool:
     """What can be said of a session as a whole."""
+    if record.hidden and not filters.hidden:
+        return False
     if filters.agent and not within(
         filters.agent, record.agent_name, record.agent_role, record.slug
     ):
@@ -96,6 +103,14 @@ def passes(record: SessionRecord, filters: Filters) -> bool:
     return not filters.session or record.session_id.startswith(filters.session)
 
 
+def hidden_of(records: dict[str, SessionRecord], filters: Filters) -> int:
+    """How many engagements pass but for being hidden by a person."""
+    if filters.hidden:
+        return 0
+    every = matching(records, msgspec.structs.replace(filters, hidden=True))
+    return sum(record.hidden or engagement.hidden for record, engagement in every)
+
+
 def within(part: str, *texts: str | None) -> bool:
     """Whether one of some texts has a part, in letters of either size."""
     return any(part.lower() in text.lower() for text in texts if text)
@@ -103,7 +118,12 @@ def within(part: str, *texts: str | None) -> bool:
 
 def ghosts_of(records: dict[str, SessionRecord], filters: Filters) -> list[SessionRecord]:
     """Sessions without engagements, of those that pass what filters can say of a session."""
-    return [r for r in records.values() if r.ghost and passes(r, filters) and _in_time(r, filters)]
+    return [
+        r
+        for r in records.values()
+        if r.ghost and passes(r, filters) and _in_time(r, filters)
+        if r.starred or not filters.starred
+    ]
 
 
 def _in_time(record: SessionRecord, filters: Filters) -> bool:

@@ -169,12 +169,19 @@ def _sources(archive: Archive, records: dict[str, SessionRecord]) -> Iterator[_S
         entry, transcript = entries.get(id), archive.transcript(id)
         if entry is not None and (transcript is None or not has_grown(entry, transcript)):
             moved = _moved(records.get(id))
-            told = msgspec.json.encode((entry.info.title, moved))
+            told = msgspec.json.encode((_title(archive, id) or entry.info.title, moved))
             state = (f"archive:{hashlib.sha256(told).hexdigest()[:16]}", entry.rounds, 0.0)
             yield _Source(session_id=id, state=state, size=max(entry.size, 0))
         elif transcript is not None:
-            state = (transcript.location, transcript.size, transcript.mtime)
+            titled = f"{transcript.location}\n{title}" if (title := _title(archive, id)) else ""
+            state = (titled or transcript.location, transcript.size, transcript.mtime)
             yield _Source(session_id=id, state=state, size=transcript.size)
+
+
+def _title(archive: Archive, session_id: str) -> str | None:
+    """The title a person gave a session."""
+    said = archive.minutes.session_said(session_id)
+    return said.title if said is not None else None
 
 
 def _moved(record: SessionRecord | None) -> list[tuple[tuple[tuple[int, int], ...], str]]:
@@ -223,8 +230,9 @@ def _found(archive: Archive, source: _Source, record: SessionRecord | None) -> _
     turns = [_of_project(found[number], record) for number in sorted(found)]
     turns = [msgspec.structs.replace(e, blocks=work.blocks.get(e.round, "")) for e in turns]
     entries = [prepare(entry, work.done.get(entry.round)) for entry in turns]
-    if turns and info.title and not turns[0].asked.startswith(info.title.rstrip("…")):
-        entries.append(prepare(title_entry(info.id, info.title, turns)))
+    title = _title(archive, source.session_id) or info.title
+    if turns and title and not turns[0].asked.startswith(title.rstrip("…")):
+        entries.append(prepare(title_entry(info.id, title, turns)))
     return _Found(entries, work.files)
 
 

@@ -10,6 +10,7 @@ from minutebook.archive.archive import Archive
 from minutebook.archive.masking import hidden
 from minutebook.archive.names import nearest
 from minutebook.archive.upkeep import index_said, patiently
+from minutebook.derive.wording import rounds_text
 from minutebook.errors import Ambiguous, BadArgument, Conflict, NotFound
 from minutebook.extract.records import free_id
 from minutebook.extract.validation import one_line
@@ -59,6 +60,8 @@ class Spoken(msgspec.Struct, frozen=True, kw_only=True):
 def say(archive: Archive, session: str, statement: Statement) -> Spoken:
     """Write down what a person says of a session; without a session, `Undo` means any."""
     layout = archive.layout
+    if not archive.exists:
+        raise NotFound("There is no archive yet: `minutebook ingest` makes one.")
     session_id = archive.resolve(session) if session or not isinstance(statement, Undo) else None
     with patiently(layout.said_lock, "correct", PATIENCE):
         taken_back: Said | None = None
@@ -148,7 +151,9 @@ def _checked(archive: Archive, record: SessionRecord, statement: Statement) -> S
 def _split(record: SessionRecord, meant: Engagement, statement: Split) -> Split:
     at = statement.round
     if not meant.covers(at):
-        raise BadArgument(f"Round {at} is not in '{meant.id}', which covers {rounds_text(meant)}.")
+        raise BadArgument(
+            f"Round {at} is not in '{meant.id}', which covers {rounds_text(meant.ranges)}."
+        )
     if at == meant.turn_range[0]:
         raise BadArgument(f"'{meant.id}' begins at round {at} already: name a later one.")
     made = free_id(meant.id, {engagement.id for engagement in record.engagements})
@@ -200,13 +205,6 @@ def _span(span: tuple[int, int], rounds: int) -> tuple[int, int]:
 
 def _list(fields: Sequence[str]) -> str:
     return ", ".join(fields)
-
-
-def rounds_text(engagement: Engagement) -> str:
-    """``round 3``, ``rounds 3-7``, ``rounds 3-5, 9``."""
-    parts = [f"{a}" if a == b else f"{a}-{b}" for a, b in engagement.ranges]
-    one = len(parts) == 1 and "-" not in parts[0]
-    return f"{'round' if one else 'rounds'} {', '.join(parts)}"
 
 
 def find_engagement(record: SessionRecord, name: str) -> Engagement:

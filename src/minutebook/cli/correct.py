@@ -8,11 +8,12 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from minutebook.archive.saying import Spoken, rounds_text
+from minutebook.archive.saying import Spoken
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.derive.times import instant
+from minutebook.derive.wording import rounds_text
 from minutebook.model.engagement import Engagement
 from minutebook.model.said import (
     Hide,
@@ -228,7 +229,7 @@ def _print(spoken: Spoken, as_json: bool) -> None:
 
 def _line(engagement: Engagement) -> str:
     star = "★ " if engagement.starred else ""
-    facts = [engagement.method, engagement.phase, rounds_text(engagement)]
+    facts = [engagement.method, engagement.phase, rounds_text(engagement.ranges)]
     facts += ["hidden"] if engagement.hidden else []
     line = f"{star}{engagement.id}: {engagement.topic} ({', '.join(facts)})."
     return terminal.one_line(f"{line} Note: {engagement.note}" if engagement.note else line)

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from minutebook.cli.options import GHOSTS
+from minutebook.cli.options import GHOSTS, HIDDEN, STARRED
 from minutebook.derive.periods import since as parse_since
 from minutebook.errors import BadArgument
 from minutebook.index.query import Filters, known_method, span
@@ -38,6 +38,8 @@ _OPTIONS = (
     click.option("--error", metavar="TEXT", help="Rounds in which a call failed with this text."),
     click.option("--ghosts", is_flag=True, help=GHOSTS),
     click.option("--copies", is_flag=True, help="List copies of a conversation, too."),
+    click.option("--starred", is_flag=True, help=STARRED),
+    click.option("--hidden", is_flag=True, help=HIDDEN),
 )
 
 
@@ -78,6 +80,8 @@ def filters_of(options: dict[str, Any]) -> Filters:
         error=_words(options["error"], "--error"),
         ghosts=options["ghosts"],
         copies=options["copies"],
+        starred=options["starred"],
+        hidden=options["hidden"],
     )
 
 

@@ -55,6 +55,7 @@ def _print_hit(hit: Hit, address: str) -> None:
     copies = ", ".join(id[:8] for id in hit.copies)
     told = (hit.name or "", project, f"also in {copies}" if copies else "")
     who = " · ".join(terminal.one_line(text) for text in told if text)
+    who = f"★ {who}" if hit.starred else who
     left = room - len(address) - 14
     named = click.style(terminal.fit(who, max(10, left)), bold=True)
     terminal.say(f"{day}  {click.style(address, fg='cyan')}  {named}")
@@ -77,6 +78,8 @@ def _print_more(hit: Hit) -> None:
     """The engagement it belongs to, and how to go on with the session."""
     if hit.engagement is not None and hit.snippet.text and hit.side not in _NAMED:
         _print_topic(hit.engagement)
+    if hit.engagement is not None and hit.engagement.note:
+        terminal.say(terminal.quiet(f"  note: {terminal.one_line(hit.engagement.note)}"))
     session = terminal.one_line(hit.session_id)
     # Without its transcript, an export is the way to go on.
     again = f"minutebook export-claude {session[:8]}" if hit.document else None

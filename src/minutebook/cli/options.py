@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 GHOSTS = "Also sessions that never reached substantive work."
+HIDDEN = "Also what you hid with `correct hide`."
+STARRED = "Only what you marked with `correct star`."
 _SAID_TWICE = re.compile(r"^it is damaged \((.*)\)$")
 
 root_option = click.option(

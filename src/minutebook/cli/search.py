@@ -142,6 +142,7 @@ def command(
             capped=answer.capped,
             ghosts_hidden=answer.ghosts_hidden,
             copies_hidden=answer.copies_hidden,
+            hidden=answer.hidden,
             hits=answer.hits,
         )
         return
@@ -162,6 +163,10 @@ def _print_remarks(answer: Answer) -> None:
     if answer.copies_hidden:
         count = terminal.plural(answer.copies_hidden, "engagement")
         terminal.note(f"{count} of copied conversations not shown (--copies).")
+    if answer.hidden:
+        terminal.note(
+            f"{terminal.plural(answer.hidden, 'hidden engagement')} not shown (--hidden)."
+        )
     if answer.refreshed is not None and answer.refreshed.anew:
         terminal.note(f"The index was made again: {answer.refreshed.anew}.")
     if answer.waiting:

@@ -89,11 +89,13 @@ def engagement_line(pair: Pair, short: Short) -> str:
     facts = [
         (engagement.started or record.started or "")[:10],
         addresses_of(pair, short),
+        "★" if engagement.starred or record.starred else "",
         f"[{one_line(engagement.method)}, {one_line(engagement.phase)}]",
         one_line(engagement.topic),
         f"({one_line(project_of(engagement.project or record.cwd or ''))})",
         f"by {one_line(record.agent_name)}" if record.agent_name else "",
         f"→ {one_line(engagement.outcome)[:_OUTCOME]}" if engagement.outcome else "",
+        f"note: {one_line(engagement.note)[:_OUTCOME]}" if engagement.note else "",
         f"engagement={one_line(engagement.id)}",
     ]
     return "- " + " ".join(fact for fact in facts if fact)
@@ -119,6 +121,7 @@ def hit_line(hit: Hit, short: Short) -> str:
     facts = [
         (hit.at or "")[:10],
         f"{short(hit.session_id)}#{hit.round}" + (f".{hit.block}" if hit.block else ""),
+        "★" if hit.starred else "",
         topic,
         f"({one_line(project_of(hit.project))})" if hit.project else "",
         f"(also in {', '.join(short(id) for id in hit.copies)})" if hit.copies else "",

@@ -13,7 +13,7 @@ from minutebook.archive.files import find_file
 from minutebook.archive.finding import bring_up_to_date, search
 from minutebook.archive.folding import once
 from minutebook.archive.names import parse_rounds
-from minutebook.archive.passing import matching
+from minutebook.archive.passing import hidden_of, matching
 from minutebook.archive.semantic import Meaning
 from minutebook.derive.periods import since as parse_since
 from minutebook.derive.plain import one_line
@@ -134,18 +134,25 @@ class Tools:
         agent: given.Agent = None,
         method: given.Method = None,
         since: given.Since = None,
+        starred: given.Starred = False,
+        hidden: given.Hidden = False,
         limit: given.Limit = 10,
         cursor: given.Cursor = None,
     ) -> str:
         """List pieces of work, newest first: topic, method, phase, outcome, rounds."""
-        filters = _filters(project, agent, method, since)
+        filters = msgspec.structs.replace(
+            _filters(project, agent, method, since), starred=starred, hidden=hidden
+        )
         found, copies = once(self._archive, matching(self._archive.records(), filters))
         pairs = newest_first(found)
         short, most = self._archive.short, max(1, min(limit, 100))
         page, more = paged(pairs, lambda pair: engagement_line(pair, short), cursor, most)
         if not page:
             return self._told("No (more) engagements pass. `stats` counts what there is.")
+        left_out = hidden_of(self._archive.records(), filters)
         told = f", {copies} of copied conversations left out" if copies else ""
+        if left_out:
+            told += f", {left_out} that a person hid left out (hidden=true lists them)"
         return self._told(answer(f"{len(page)} of {len(pairs)} engagements{told}:", page, more))
 
     def decisions(
@@ -272,6 +279,8 @@ class Tools:
             f"{found.sessions} sessions, {found.engagements} engagements, "
             f"{found.decisions} decisions, {len(found.days)} active days."
         )
+        if found.hidden:
+            head += f" {found.hidden} engagements that a person hid are not counted."
         return self._told(answer(head, lines, None))
 
     # -- resources

@@ -33,15 +33,17 @@ def session_summary(
     if not rounds:
         return ()
     links = dict.fromkeys(pull_requests)
-    for engagement in record.engagements:
+    shown = tuple(engagement for engagement in record.engagements if not engagement.hidden)
+    for engagement in shown:
         links.update(dict.fromkeys(engagement.pull_requests))
     for round in rounds:
         links.update(dict.fromkeys(activity(round).pull_requests))
     return (
-        *_goal(rounds, record.engagements),
-        *_decisions(record.engagements),
-        *_outcomes(record.engagements),
-        *_open_ends(rounds[-1], record.engagements),
+        *_goal(rounds, shown),
+        *_notes(record, shown),
+        *_decisions(shown),
+        *_outcomes(shown),
+        *_open_ends(rounds[-1], shown),
         *(f"- Pull request: {cut(link, _LINE)}" for link in list(links)[-_MOST:]),
         *_files(rounds, record.cwd or ""),
     )
@@ -56,6 +58,17 @@ def _goal(rounds: Sequence[Round], engagements: Sequence[Engagement]) -> Iterato
         topics = [f"{cut(e.topic, _TOPIC)} ({_where(e)})" for e in engagements[:_MOST]]
         more = f"; {len(engagements) - _MOST} more" if len(engagements) > _MOST else ""
         yield f"- Topics: {'; '.join(topics)}{more}"
+
+
+def _notes(record: SessionRecord, engagements: Sequence[Engagement]) -> Iterator[str]:
+    """What a person wrote about it."""
+    if "summary" in record.corrected:
+        yield f"- Summary: {cut(record.session_summary, _LINE)}"
+    if record.note:
+        yield f"- Note: {cut(record.note, _LINE)}"
+    for engagement in engagements:
+        if engagement.note:
+            yield f"- Note ({_where(engagement)}): {cut(engagement.note, _LINE)}"
 
 
 def _decisions(engagements: Sequence[Engagement]) -> Iterator[str]:

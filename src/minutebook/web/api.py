@@ -12,6 +12,7 @@ from minutebook.archive.masking import hidden_round, unmarked_value
 from minutebook.archive.masking import reveal as revealed
 from minutebook.archive.names import parse_rounds
 from minutebook.errors import BadArgument, MinutebookError, NotFound
+from minutebook.index.query import Filters
 from minutebook.record.rounds import round_file
 from minutebook.web import session as session_pages
 from minutebook.web.board import board_of, shown_range
@@ -55,7 +56,9 @@ def listing(items: list[Any], request: Request, name: str) -> Response:
     return answer(total=len(items), next=following, **page)
 
 
-def status(state: ServerState, progress: dict[str, Any] | None) -> Response:
+def status(
+    state: ServerState, progress: dict[str, Any] | None, *, read_only: bool = False
+) -> Response:
     archive = state.archive
     return answer(
         program="minutebook",
@@ -63,6 +66,7 @@ def status(state: ServerState, progress: dict[str, Any] | None) -> Response:
         sessions=len(archive.records()),
         indexed=state.is_indexed,
         progress=progress,
+        read_only=read_only,
         first_release=archive.is_first_release,
         damaged=[{"path": str(t.path), "reason": t.reason} for t in archive.troubles()],
     )
@@ -139,6 +143,7 @@ def secret(state: ServerState, request: Request, session_id: str) -> Response:
 
 def search(state: ServerState, request: Request) -> Response:
     offset, limit = limits(request)
+    starred = request.query_params.get("starred") in ("1", "true")
     where = request.query_params.get("in", "all")
     sort = request.query_params.get("sort", "relevance")
     if sort not in ("relevance", "date"):
@@ -155,12 +160,14 @@ def search(state: ServerState, request: Request) -> Response:
         sort=sort,  # type: ignore[arg-type]  # likewise
         limit=limit,
         offset=offset,
+        filters=Filters(starred=starred),
     )
     return answer(
         mode=found.mode,
         fresh_at=found.fresh_at,
         total=found.total,
         capped=found.capped,
+        hidden=found.hidden,
         hits=plain_hits(found.hits),
     )
 
