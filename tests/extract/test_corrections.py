@@ -82,21 +82,16 @@ def sequences(draw: st.DrawFn) -> tuple[SessionRecord, list[Statement]]:
         one, two = ref(now, draw(NAMES)), ref(now, draw(NAMES))
         first, last = sorted((draw(NUMBERS), draw(NUMBERS)))
         about = (one.id, one.ranges)
-        said.append(
-            draw(
-                st.sampled_from(
-                    [
-                        Split(*about, round=first),
-                        Join(*about, other=two.id, other_rounds=two.ranges),
-                        Move(*about, first=first, last=last),
-                        Star(*about),
-                        Hide(*about),
-                        Note(*about, text="n"),
-                        Set(*about, values={"topic": f"said {first}"}),
-                    ]
-                )
-            )
-        )
+        choices: list[Statement] = [
+            Split(*about, round=first),
+            Join(*about, other=two.id, other_rounds=two.ranges),
+            Move(*about, first=first, last=last),
+            Star(*about),
+            Hide(*about),
+            Note(*about, text="n"),
+            Set(*about, values={"topic": f"said {first}"}),
+        ]
+        said.append(draw(st.sampled_from(choices)))
     return base, said
 
 

@@ -16,6 +16,7 @@ from minutebook.derive.plain import one_line
 from minutebook.derive.tokens import BYTES_A_TOKEN, tokens, utf8_bytes
 from minutebook.errors import BadArgument
 from minutebook.model.session import project_of
+from minutebook.record.said import NEWER
 from minutebook.verbs.decisions import Decision, Pair
 
 T = TypeVar("T")
@@ -76,7 +77,8 @@ def answer(head: str, lines: Iterable[str], cursor: str | None) -> str:
 def damage(files: Mapping[str, str]) -> str:
     """Which files could not be read (path → why); empty where all could."""
     named = [
-        f"{one_line(path)} is damaged: {one_line(reason).rstrip('.')}."
+        f"{one_line(path)} {'is not fully understood' if NEWER in reason else 'is damaged'}: "
+        f"{one_line(reason).rstrip('.')}."
         for path, reason in sorted(files.items())
     ]
     if len(named) > _MOST_DAMAGED:

@@ -19,6 +19,7 @@ from minutebook.record.lines import Lines, read_lines
 from minutebook.record.store import append_line, make_folder
 
 VERSION = 2
+NEWER = "of a newer minutebook, kept and not applied"
 
 
 class _Line(msgspec.Struct, kw_only=True):
@@ -135,7 +136,7 @@ def _problems(
     problem = lines.problem
     if unread:
         count = "1 line is" if unread == 1 else f"{unread} lines are"
-        newer = f"{count} of a newer minutebook, kept and not applied"
+        newer = f"{count} {NEWER}"
         problem = f"{problem}; {newer}" if problem else newer
     told = ((layout.corrections, problem), (layout.tags, tags.problem))
     return {str(path): why for path, why in told if why is not None}
