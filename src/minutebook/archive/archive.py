@@ -272,7 +272,7 @@ class Archive:
                 self.roster,
                 self.settings,
                 labelled,
-                self.minutes.session_said,
+                self.minutes.sessions_said(),
             ),
             transcripts,
             skim=lambda unread: self._skims.of(self.library, unread),
@@ -414,7 +414,8 @@ class Archive:
             for id, s in every.items()
             if id not in records
         )
-        merged = map(self.minutes.merged, bare)
+        said = self.minutes.sessions_said()
+        merged = (self.minutes.merged(r) if r.session_id in said else r for r in bare)
         return {**{r.session_id: masked(r, self.hide) for r in merged}, **records}
 
     def engagements(self, *, hidden: bool = False) -> Iterator[tuple[SessionRecord, Engagement]]:

@@ -56,6 +56,8 @@ class Minutes:
         self._stored: dict[str, SessionRecord] = {}
         self._every: list[Said] = []
         self._said: dict[str, list[Said]] = {}
+        self._whole: dict[str, SessionSaid] = {}
+        self._merges: dict[str, tuple[SessionRecord, list[Said], SessionRecord]] = {}
         # The archive's own: each asks the other while it holds it.
         self._lock = lock
         self.problems: dict[str, str] = {}
@@ -70,6 +72,7 @@ class Minutes:
 
     def read_again(self) -> None:
         self._version = ()
+        self._merges.clear()
 
     def stored(self) -> dict[str, SessionRecord]:
         """The last record of each session, as it was written."""
@@ -95,10 +98,11 @@ class Minutes:
             self._load()
             return self._every
 
-    def session_said(self, session_id: str) -> SessionSaid | None:
-        """What a person said of a session as a whole; None where they said nothing."""
-        said = self.said(session_id)
-        return session_said(said) if said else None
+    def sessions_said(self) -> dict[str, SessionSaid]:
+        """What a person said of sessions as a whole; of those they said anything of."""
+        with self._lock:
+            self._load()
+            return self._whole
 
     def summary_said(self, session_id: str) -> SaidSummary:
         """A person's own summary of a session."""
@@ -111,8 +115,14 @@ class Minutes:
             return self._merged(record)
 
     def _merged(self, record: SessionRecord) -> SessionRecord:
-        said = self._said.get(record.session_id)
-        return covered(record, said, lambda: self._work(record.session_id)) if said else record
+        id = record.session_id
+        if not (said := self._said.get(id)):
+            return record
+        known = self._merges.get(id)
+        if known is None or known[:2] != (record, said):  # rounds of what was cut are read
+            merged = covered(record, said, lambda: self._work(id))
+            known = self._merges[id] = (record, said, merged)
+        return known[2]
 
     def _load(self) -> None:
         version = self.version
@@ -127,6 +137,7 @@ class Minutes:
         self._every, self._said = said.values, {}
         for item in self._every:
             self._said.setdefault(item.session_id, []).append(item)
+        self._whole = {id: session_said(items) for id, items in self._said.items()}
         entries, roster, settings = self._entries(), self._roster(), self._settings()
         self._records = {}
         for id, record in self._stored.items():

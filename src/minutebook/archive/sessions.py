@@ -88,7 +88,7 @@ class Known(msgspec.Struct, frozen=True):
     settings: Settings
     labelled: Set[str]
     """Sessions with engagements: they are no ghosts."""
-    said: Callable[[str], SessionSaid | None] = lambda _: None
+    said: Mapping[str, SessionSaid]
     """What a person said of a session as a whole."""
 
     def of_entry(self, id: str, transcript: Transcript | None) -> SessionSummary:
@@ -125,7 +125,7 @@ class Known(msgspec.Struct, frozen=True):
 
     def _as_said(self, found: SessionSummary) -> SessionSummary:
         """A session with the title, name and role a person gave it, and their marks."""
-        said = self.said(found.id)
+        said = self.said.get(found.id)
         if said is None:
             return found
         identity = found.identity
