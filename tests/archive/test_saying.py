@@ -22,6 +22,7 @@ from minutebook.model.said import Statement
 from minutebook.record.documents import read_head
 from minutebook.record.layout import Layout
 from minutebook.record.store import writing
+from minutebook.verbs.check_archive import check_archive
 from minutebook.verbs.ingest import ingest
 from minutebook.verbs.rebuild import rebuild
 from tests.archive.conftest import age
@@ -202,15 +203,20 @@ def test_two_who_speak_at_once_are_both_heard(archive: Archive, path: Path) -> N
 
 
 def test_a_run_that_writes_does_not_keep_a_person_from_speaking(
-    layout: Layout, archive: Archive
+    layout: Layout, archive: Archive, path: Path
 ) -> None:
     """UND-07: while somebody ingests it is written down and seen at once; the page follows."""
     with writing(layout.ingest_lock, "ingest"):
         assert archive.say(SID, said.Star()).indexed
     with writing(layout.lock, "ingest"):
         spoken = archive.say(SID, said.Set("1", values={"topic": "In the meantime"}))
+        archive.say(SID, said.Split("1", round=3))
     assert not spoken.indexed
     assert archive.record(SID).engagements[0].topic == "In the meantime"
+    assert check_archive(archive) != []
+    ingest(archive_at(layout, path), OfflineExtractor())  # nothing is new but what was said
+    assert check_archive(archive_at(layout, path)) == []
+    assert "In the meantime" in layout.engagements_index.read_text()
 
 
 def test_what_a_newer_version_said_is_kept_and_named(

@@ -125,6 +125,8 @@ def _checked(archive: Archive, record: SessionRecord, statement: Statement) -> S
     if statement.engagement or isinstance(statement, Split | Join | Move):
         meant = find_engagement(record, statement.engagement)
         statement = msgspec.structs.replace(statement, engagement=meant.id, rounds=meant.ranges)
+    else:
+        statement = msgspec.structs.replace(statement, rounds=())
     match statement:
         case Set(values=values):
             fields = ENGAGEMENT_FIELDS if meant is not None else SESSION_FIELDS

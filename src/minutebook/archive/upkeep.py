@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -29,14 +30,24 @@ from minutebook.record.store import write_atomically, writing
 
 _PATIENCE = 30.0  # seconds; an `append` of somebody else takes less
 _SHORT_PATIENCE = 3.0
+_MARGIN = 2.0
 
 
 def is_indexed(layout: Layout) -> bool:
     """Whether the last run came to its end: the index is written last."""
+    return _is_newer(layout.engagements_index, layout.engagements)
+
+
+def is_said_indexed(layout: Layout) -> bool:
+    """Whether what a person said is in the index; else somebody held the lock when they spoke."""
+    return _is_newer(layout.engagements_index, layout.corrections)
+
+
+def _is_newer(page: Path, made_from: Path) -> bool:
     try:
-        return layout.engagements_index.stat().st_mtime_ns >= layout.engagements.stat().st_mtime_ns
+        return page.stat().st_mtime_ns >= made_from.stat().st_mtime_ns
     except OSError:
-        return not layout.engagements.exists()
+        return not made_from.exists()
 
 
 def index_minutes(
@@ -90,11 +101,25 @@ def _index(archive: Archive, changed: set[str], written: set[str]) -> None:
 
 
 def write_page(archive: Archive) -> None:
-    """``engagements-index.md``, newer than the records it is made from."""
+    """``engagements-index.md``, newer than the records it is made from; holds the lock."""
     layout, records = archive.layout, archive.minutes.records()
+    late = [records[id] for id in _said_since(archive) if id in records]
+    _cover_all(layout, late)
+    cover_sessions(archive, late)
     page = engagements_index(records.values(), archive.ledger().sessions.keys()).encode()
     write_atomically(layout.engagements_index, page)
     os.utime(layout.engagements_index)
+
+
+def _said_since(archive: Archive) -> set[str]:
+    """Sessions of which a person spoke since the page was written: somebody held the lock."""
+    try:
+        written = archive.layout.engagements_index.stat().st_mtime
+    except OSError:
+        written = 0.0
+    # Clocks of files are coarse, and a page may have been made while somebody spoke.
+    since = datetime.fromtimestamp(max(0.0, written - _MARGIN), UTC).isoformat()
+    return {item.session_id for item in archive.minutes.all_said() if (item.at or "") > since}
 
 
 def _cover_all(layout: Layout, records: Iterable[SessionRecord]) -> None:
