@@ -39,6 +39,7 @@ def test_the_public_names_are_these() -> None:
             "ingest",
             "open_archive",
             "read_session",
+            "said",
             "skeleton",
             "skim_session",
             "turn_pairs",

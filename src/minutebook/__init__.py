@@ -1,6 +1,6 @@
 """minutebook keeps the minutes of coding agents.
 
->>> from minutebook import open_archive
+>>> from minutebook import open_archive, said
 >>> with open_archive() as archive:
 ...     for hit in archive.search("passkey login", limit=5):
 ...         print(hit.session_id[:8], hit.round, hit.snippet.text)
@@ -8,6 +8,7 @@
 ...         print(record.project, engagement.topic, engagement.outcome)
 ...     for round in archive.session("Reed").rounds():
 ...         print(round.number, round.prompt and round.prompt.said)
+...     archive.say("Reed", said.Set("1", values={"method": "debug"}))
 
 What an archive hands out is masked, unless it is opened with ``secrets=True``. Names are loaded
 when they are first used, so ``import minutebook`` costs nothing.
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
         MinutebookError,
         NotFound,
     )
-    from minutebook.model import Round, Session, SessionInfo
+    from minutebook.model import Round, Session, SessionInfo, said
     from minutebook.model.engagement import Engagement, SessionRecord
 
     __version__: str
@@ -91,6 +92,7 @@ __all__ = [
     "ingest",
     "open_archive",
     "read_session",
+    "said",
     "skeleton",
     "skim_session",
     "turn_pairs",
@@ -102,6 +104,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("minutebook")
+    if name == "said":  # the module: said.Set, said.Split …
+        return import_module("minutebook.model.said")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'minutebook' has no attribute '{name}'")

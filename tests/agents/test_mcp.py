@@ -433,7 +433,8 @@ def test_what_keeps_an_answer_incomplete_is_said() -> None:
     )
     assert "2 entries are not embedded yet" in state_of(answer)
     assert state_of(msgspec.structs.replace(answer, busy=False, waiting=0)) == ""
-    assert left_out(0, 2) == "Left out: 2 engagements of copied conversations."
+    assert left_out(0, 2, 0) == "Left out: 2 engagements of copied conversations."
+    assert "1 engagement that a person hid" in left_out(0, 0, 1)
 
 
 def test_who_touched_a_file_for_agents(tmp_path: Path) -> None:

@@ -36,6 +36,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory, examples: Path) -> Path:
     tag(archive, SESSION, "1", "by-hand")
     engagement = archive.record("60a4643c-1ab3-5e54-bb1f-66d330e9fa45").engagements[0]
     correct(archive, "60a4643c", engagement.id, "topic=Said by a person, about the index")
+    old = {"session_id": SESSION, "first": 1, "last": 1, "engagement_id": "by-hand"}
+    (root / "sessions" / "tags.jsonl").write_text(json.dumps(old) + "\n")  # of an older version
     (root / "agent-roster.jsonl").write_text(
         json.dumps({"session": SESSION[:8], "name": "Robin", "role": None}) + "\n"
     )

@@ -445,7 +445,7 @@ def test_tags_change_the_index_only(layout: Layout, write: Write, examples: Path
         f"{folder}/session.db",
         f"{folder}/index.md",
         "sessions/sessions.db",
-        "sessions/tags.jsonl",
+        "sessions/corrections.jsonl",
         "sessions/engagements-index.md",
     }
     assert dump(layout.database).count("'search-drift'") == 2
@@ -468,7 +468,7 @@ def test_a_round_that_is_not_there_cannot_be_tagged(
     write(examples)
     with pytest.raises(NotFound, match="there is no round 99"):
         tag(layout, "Reed", "99", "x")
-    assert not layout.tags.exists()
+    assert not layout.corrections.exists()
 
 
 @pytest.mark.parametrize("steps", [250, pytest.param(1000, marks=pytest.mark.slow)])

@@ -70,7 +70,7 @@ def test_what_a_person_said_comes_back(tmp_path: Path, examples: Path) -> None:
     line = text.rindex("\n", 0, start)
     document.write_text(text[: line + 1] + "My own words." + text[start:])
     rebuild(gone(root))  # a run that writes: the summary is copied to the corrections
-    assert gone(root).minutes.summary_said(archive.resolve("Reed")) == "My own words."
+    assert gone(root).minutes.summary_said(archive.resolve("Reed")).text == "My own words."
     before = everything(root)
     assert any(name.startswith("sessions/cartographer/") for name in before)
     lose(root)

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from minutebook.archive.masking import hidden, hide, mark
-from minutebook.errors import Ambiguous, Conflict, NotFound
+from minutebook.errors import Ambiguous, NotFound
 from minutebook.extract.offline import OfflineExtractor
 from minutebook.model import SessionInfo
 from minutebook.record.layout import Layout, SessionFolder
@@ -50,15 +50,16 @@ def test_what_a_tag_made_is_corrected_and_nothing_else(layout: Layout, labelled:
     assert methods(layout, labelled) == dict([before])
 
 
-def test_a_correction_of_what_is_covered_is_said(layout: Layout, labelled: Path) -> None:
-    """ING-33: it is kept, and nothing breaks; half a name that fits two is no name."""
+def test_the_later_word_wins_over_a_tag(layout: Layout, labelled: Path) -> None:
+    """ARC-05: a range set after a tag takes the rounds back; half a name is no name."""
     ((id, _),) = methods(layout, labelled).items()
     for rounds, name in (("1", "tree-planting"), ("2", "tree-pruning")):
         tag_rounds(archive_at(layout, labelled), SID, rounds, name)
     with pytest.raises(Ambiguous, match="tree-planting, tree-pruning"):
         correct(archive_at(layout, labelled), SID, "tree", "method=plan")
-    with pytest.raises(Conflict, match="other engagements cover"):
-        correct(archive_at(layout, labelled), SID, id, "turn_range=1-2")
+    correct(archive_at(layout, labelled), SID, id, "turn_range=2-5")
+    spans = {id: span for id, (span, _) in methods(layout, labelled).items()}
+    assert spans == {"tree-planting": (1, 1), id: (2, 5), f"{id}-2": (6, 6)}
 
 
 def test_a_session_that_is_nowhere_breaks_no_list(layout: Layout, labelled: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from minutebook import said
 from minutebook.archive import Archive
 from minutebook.archive.formats import FORMAT, archive_format
 from minutebook.errors import Conflict
@@ -103,7 +104,7 @@ def test_nothing_is_lost(first_release: Path) -> None:
             (e.id, e.topic, e.method) for e in before
         ]
     assert "A summary written by hand." in new.folder(CORRECTED).document.read_text()
-    assert new.minutes.summary_said(CORRECTED) in (None, "A summary written by hand.")
+    assert new.minutes.summary_said(CORRECTED).text in (None, "A summary written by hand.")
     picture = next(new.folder(PICTURE).media.iterdir())
     assert new.open(PICTURE).picture(picture.name)
     assert check_archive(new) == []
@@ -164,6 +165,7 @@ def test_a_second_run_has_nothing_to_do(first_release: Path) -> None:
 _RUN = """
 import sys
 from pathlib import Path
+from minutebook import said
 from minutebook.archive import Archive
 from minutebook.verbs.inscribe import inscribe
 place = Path(sys.argv[1])
@@ -277,3 +279,32 @@ def test_the_fixture_is_of_the_first_release(first_release: Path) -> None:
     folder = SessionFolder(first_release / "archive" / "sessions" / "claude" / GONE)
     assert format_of(folder) == FIRST_RELEASE
     assert "messages" not in json.loads(folder.round(1).read_bytes())
+
+
+def test_what_was_said_moves_with_its_rounds(first_release: Path, tmp_path: Path) -> None:
+    """ARC-03, UND-07: a range that was set before the upgrade is mapped once, also where the run
+    that maps it is killed; until then nothing is cut by numbers that will change."""
+    whole = tmp_path / "whole"
+    shutil.copytree(first_release, whole, symlinks=True)
+    inscribe(opened(whole))
+    old, new = numbered(opened(first_release)), numbered(opened(whole))
+    id = next(id for id, spans in old.items() if spans != new[id])
+    engagement = opened(first_release).record(id).engagements[0]
+    line = {"session_id": id, "engagement_id": engagement.id, "turn_range": old[id][0]}
+    corrections = first_release / "archive" / "sessions" / "corrections.jsonl"
+    with corrections.open("a") as file:
+        file.write(json.dumps({**line, "field": "turn_range", "value": old[id][0]}) + "\n")
+    with pytest.raises(Conflict, match="format of the first release"):
+        opened(first_release).say(id, said.Split(engagement.id, round=old[id][0][1]))
+    kill = (
+        "import os\n"
+        "from minutebook.archive import upgrade\n"
+        "real = upgrade.add_said\n"
+        "upgrade.add_said = lambda *given: (real(*given), os._exit(9))\n" + _RUN
+    )
+    done = subprocess.run([sys.executable, "-c", kill, str(first_release)], check=False)
+    assert done.returncode == 9
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", _RUN, str(first_release)], check=True)
+        assert numbered(opened(first_release))[id] == new[id]
+    assert corrections.read_text().count('"renumber"') == 1

@@ -99,6 +99,8 @@ def sound(examples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
             main([*args, "--archive", str(folder), *roots])
         assert not exit.value.code
     os.umask(before)
+    old = {"session_id": "x", "first": 1, "last": 1, "engagement_id": "by-hand"}
+    (folder / "sessions" / "tags.jsonl").write_text(json.dumps(old) + "\n")  # of older versions
     return folder
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -21,55 +21,35 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from minutebook.archive import sessions as listing
+from minutebook.archive.coverage import Work
 from minutebook.archive.formats import format_problem
-from minutebook.archive.masking import Hide, hidden, hide, reveal
+from minutebook.archive.masking import Hide, hide
+from minutebook.archive.masking import hidden as masked
 from minutebook.archive.minutes import Minutes, card, version_of
 from minutebook.archive.names import by_id, by_name, existing_file, nearest, parse_address, shortest
-from minutebook.archive.session import OpenSession
-from minutebook.archive.sessions import Known, SessionList, SessionSummary
+from minutebook.archive.session import OpenSession, current_transcript
+from minutebook.archive.sessions import Known, SessionList, SessionSummary, Skims
 from minutebook.archive.settings import Settings, read_settings
-from minutebook.config import chosen_archive, expanded
-from minutebook.derive.activity import Activity, activity
+from minutebook.derive.activity import activity
 from minutebook.errors import BadArgument, Conflict, NotFound
 from minutebook.model import Link, Roster
 from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.model.said import Said, Statement
 from minutebook.record.layout import Layout, SessionFolder
 from minutebook.record.ledger import Entry, Ledger, load_ledger
 from minutebook.record.roster import load_roster
 from minutebook.sources.base import Transcript, Trouble
-from minutebook.sources.library import Library, Overview, chosen_copies, open_file
+from minutebook.sources.library import Library, chosen_copies, open_file
 
 if TYPE_CHECKING:
     from minutebook.archive.finding import Sort
     from minutebook.archive.hit import Hit
+    from minutebook.archive.saying import Spoken
     from minutebook.archive.semantic import Meaning
     from minutebook.index.engine import Mode
     from minutebook.index.query import Query
 
 _OPEN = 3  # sessions kept open
-
-
-def open_archive(
-    path: str | Path | None = None,
-    roots: Iterable[str | Path] = (),
-    *,
-    create: bool = False,
-    secrets: bool = False,
-) -> Archive:
-    """The archive at a place, with the transcripts that flow into it.
-
-    Without a path it is the one the environment names, or the platform's own. One that was
-    named must be there, unless it may be created. With `secrets`, nothing is masked.
-    """
-    root, named = chosen_archive(path)
-    if root.exists() and not root.is_dir():
-        raise NotFound(f"{root} is a file, not an archive.")
-    if named and not create and not root.is_dir():
-        raise NotFound(
-            f"There is no archive at {root}. `minutebook ingest --archive {root}` makes one."
-        )
-    places = tuple(expanded(place) for place in roots)
-    return Archive(root, places, hide=reveal if secrets else hide)
 
 
 class Archive:
@@ -99,7 +79,7 @@ class Archive:
         self._looks = 0  # how often the transcripts were found anew
         self._ledger: tuple[object, Ledger] | None = None
         self._roster: tuple[object, Roster] | None = None
-        self._overviews: dict[tuple[str, int, float], Overview] = {}
+        self._skims = Skims()
         self._named: dict[str, Transcript] = {}
         self._by_session: tuple[object, dict[str, Transcript]] | None = None
         self._open: OrderedDict[str, tuple[object, OpenSession]] = OrderedDict()
@@ -110,7 +90,7 @@ class Archive:
             self._entries,
             lambda: self.roster,
             lambda: self.settings,
-            self._activities,
+            self._work,
             self._lock,
         )
         problem = format_problem(self.layout)
@@ -236,16 +216,26 @@ class Archive:
         project: str | None = None,
         since: datetime | None = None,
         ghosts: bool = False,
+        starred: bool = False,
+        hidden: bool = False,
     ) -> SessionList:
-        """Sessions, newest activity first; ghosts only when asked for."""
+        """Sessions, newest activity first; ghosts, and those a person hid, only when asked for."""
         every, unusable = self._everything()
-        found = listing.chosen(every, unusable, project=project, since=since, ghosts=ghosts)
-        shown = [hidden(session, self.hide) for session in found.sessions]
+        found = listing.chosen(
+            every,
+            unusable,
+            project=project,
+            since=since,
+            ghosts=ghosts,
+            starred=starred,
+            hidden=hidden,
+        )
+        shown = [masked(session, self.hide) for session in found.sessions]
         return msgspec.structs.replace(found, sessions=shown)
 
     def summary(self, session_id: str) -> SessionSummary:
         """One session as lists show it."""
-        return hidden(self.stored_summary(session_id), self.hide)
+        return masked(self.stored_summary(session_id), self.hide)
 
     def links(self, session_id: str) -> tuple[Link, ...]:
         """Sessions that one is tied to: it continues them, or has messages of theirs."""
@@ -277,21 +267,18 @@ class Archive:
         transcripts = {**self._transcripts(), **self._named}
         labelled = {id for id, record in self.minutes.stored().items() if record.engagements}
         found, unusable = listing.gathered(
-            Known(self._entries(), self.roster, self.settings, labelled),
+            Known(
+                self._entries(),
+                self.roster,
+                self.settings,
+                labelled,
+                self.minutes.sessions_said(),
+            ),
             transcripts,
-            skim=self._skimmed,
+            skim=lambda unread: self._skims.of(self.library, unread),
             count=lambda session_id: self.open(session_id).count,
         )
         return found, [*self.library.troubles, *unusable]
-
-    def _skimmed(self, transcripts: Sequence[Transcript]) -> Iterable[tuple[Transcript, Overview]]:
-        """A skim of each; one that was read before and has not changed is known."""
-        unknown = [t for t in transcripts if _key(t) not in self._overviews]
-        found = {_key(t): overview for t, overview in self.library.overviews(unknown)}
-        known = self._overviews | found
-        # Only what is there now: a server runs for weeks.
-        self._overviews = {_key(t): known[_key(t)] for t in transcripts}
-        return [(t, self._overviews[_key(t)]) for t in transcripts]
 
     # -- names
 
@@ -355,7 +342,7 @@ class Archive:
         """A session by its id; the last few stay open while nothing about them changes."""
         with self._lock:
             entry = self._entries().get(session_id)
-            transcript = _current(self.transcript(session_id))
+            transcript = current_transcript(self.transcript(session_id))
             version = (
                 (entry.agent_id, entry.rounds, entry.waiting, entry.size, entry.mtime)
                 if entry
@@ -383,11 +370,13 @@ class Archive:
             )
         return SessionFolder(self.layout.folder(entry.agent_id, session_id))
 
-    def _activities(self, session_id: str) -> list[Activity]:
+    def _work(self, session_id: str) -> Work:
         """What was done in each round of a session; nothing where it is gone altogether."""
-        if session_id not in self._entries() and self.transcript(session_id) is None:
-            return []
-        return [activity(round) for round in self.open(session_id).stored_rounds()]
+        entry = self._entries().get(session_id)
+        if entry is None and self.transcript(session_id) is None:
+            return Work()
+        rounds = [activity(round) for round in self.open(session_id).stored_rounds()]
+        return Work(rounds, entry.info.pull_requests if entry is not None else ())
 
     # -- minutes
 
@@ -397,40 +386,59 @@ class Archive:
             version = self.minutes.version
             if self._masked is None or self._masked[0] != version:
                 found = self.minutes.records()
-                safe = {id: hidden(record, self.hide) for id, record in found.items()}
+                safe = {id: masked(record, self.hide) for id, record in found.items()}
                 self._masked = (version, safe)
             return self._masked[1]
 
     def record(self, session_id: str) -> SessionRecord:
         """The minutes of a session; without engagements where nobody has taken them yet."""
+        return masked(self.stored_record(session_id), self.hide)
+
+    def stored_record(self, session_id: str) -> SessionRecord:
+        """The same with its secrets; nothing that leaves the archive."""
         known = self.minutes.records().get(session_id)
         if known is None:
             entry = self._entries().get(session_id)
             agent_id = entry.agent_id if entry is not None else None
             info = self.stored_summary(session_id).info
-            known = card(info, self.roster, self.settings, agent_id)
-        return hidden(known, self.hide)
+            known = self.minutes.merged(card(info, self.roster, self.settings, agent_id))
+        return known
 
     def cards(self) -> dict[str, SessionRecord]:
         """Every session there is as a record: with its minutes, or without."""
         records, entries = self.records(), self._entries()
         roster, settings = self.roster, self.settings
         every, _ = self._everything()
-        bare = {
-            id: hidden(
-                card(s.info, roster, settings, entries[id].agent_id if id in entries else None),
-                self.hide,
-            )
+        bare = (
+            card(s.info, roster, settings, entries[id].agent_id if id in entries else None)
             for id, s in every.items()
             if id not in records
-        }
-        return {**bare, **records}
+        )
+        said = self.minutes.sessions_said()
+        merged = (self.minutes.merged(r) if r.session_id in said else r for r in bare)
+        return {**{r.session_id: masked(r, self.hide) for r in merged}, **records}
 
-    def engagements(self) -> Iterator[tuple[SessionRecord, Engagement]]:
-        """Every engagement, with the record of its session."""
+    def engagements(self, *, hidden: bool = False) -> Iterator[tuple[SessionRecord, Engagement]]:
+        """Every engagement, with the record of its session; those a person hid if asked for."""
         for record in self.records().values():
             for engagement in record.engagements:
-                yield record, engagement
+                if hidden or not (record.hidden or engagement.hidden):
+                    yield record, engagement
+
+    # -- what a person says
+
+    def say(self, session: str, statement: Statement) -> Spoken:
+        """Write down what a person says of a session: it wins over every extraction.
+
+        >>> archive.say("Reed", said.Split("1", round=4))  # doctest: +SKIP
+        """
+        from minutebook.archive.saying import say
+
+        return say(self, session, statement)
+
+    def said(self, session: str) -> list[Said]:
+        """What a person said of a session, in its order; what was taken back is marked."""
+        return [masked(item, self.hide) for item in self.minutes.said(self.resolve(session))]
 
     def search(
         self,
@@ -478,18 +486,3 @@ class Archive:
         for _, opened in list(self._open.values()):
             found |= opened.damaged
         return [Trouble(Path(path), reason) for path, reason in sorted(found.items())]
-
-
-def _current(transcript: Transcript | None) -> Transcript | None:
-    """A transcript with the size it has now; None where it was deleted since."""
-    if transcript is None:
-        return None
-    try:
-        stat = transcript.path.stat()
-    except OSError:
-        return None
-    return msgspec.structs.replace(transcript, size=stat.st_size, mtime=stat.st_mtime)
-
-
-def _key(transcript: Transcript) -> tuple[str, int, float]:
-    return transcript.location, transcript.size, transcript.mtime

@@ -1,129 +1,264 @@
-"""What an engagement covers: the extractor's record, a person's corrections, a person's tags.
+"""A record as everybody sees it: what an extractor found, then everything a person said.
 
 One function for everybody (ARC-05). What a person said wins; the later word over the earlier.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
 from minutebook.derive.activity import Activity
-from minutebook.extract.corrections import corrected
+from minutebook.extract.corrections import Applying, joined, without
 from minutebook.extract.records import with_facts
-from minutebook.model.engagement import Correction, Engagement, SessionRecord
-from minutebook.record.tags import Tag
+from minutebook.extract.validation import one_line
+from minutebook.model import PullRequest
+from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.model.said import (
+    SESSION_FIELDS,
+    Hide,
+    Join,
+    Move,
+    Note,
+    Ranges,
+    Renumber,
+    Said,
+    Set,
+    Split,
+    Star,
+    Tag,
+    Undo,
+    Unhide,
+    Unread,
+    Unstar,
+    Written,
+)
+from minutebook.record.header import Header, summary_line
 
-SUMMARY = "summary"
-"""Field of a correction of a session's summary."""
-Ranges = list[tuple[int, int, str]]
+Spans = list[tuple[int, int, str]]
 """First round, last round and id of engagements."""
-Activities = Callable[[], Sequence[Activity]]
+
+
+class Work(msgspec.Struct, frozen=True):
+    """What was done in a session, for the facts of engagements that a person cut anew."""
+
+    rounds: Sequence[Activity] = ()
+    pull_requests: Sequence[PullRequest] = ()
+
+
+class SaidSummary(msgspec.Struct, frozen=True):
+    """A person's own summary of a session, and every other one they ever gave."""
+
+    text: str | None = None
+    known: frozenset[str] = frozenset()
+
+    def is_by_hand(self, header: Header) -> bool:
+        """Whether a person wrote the summary of a document into it, and nowhere else so far."""
+        return header.edited and header.summary not in self.known
+
+
+NOTHING_SAID = SaidSummary()
+
+
+class SessionSaid(msgspec.Struct, frozen=True):
+    """What a person said of a session as a whole."""
+
+    title: str | None = None
+    agent_name: str | None = None
+    agent_role: str | None = None
+    summary: str | None = None
+    starred: bool = False
+    hidden: bool = False
+    note: str = ""
 
 
 def covered(
-    record: SessionRecord,
-    corrections: Sequence[Correction],
-    tags: Sequence[Tag],
-    activities: Activities,
+    record: SessionRecord, said: Sequence[Said], work: Callable[[], Work] = Work
 ) -> SessionRecord:
     """A record with everything a person said of its session."""
-    own = [correction for correction in corrections if correction.engagement_id]
     extracted = {engagement.id for engagement in record.engagements}
-    made = {tag.engagement_id for tag in tags} - extracted
-    record = _corrected(record, [c for c in own if c.engagement_id not in made], activities)
-    for correction in corrections:
-        if correction.field == SUMMARY and isinstance(correction.value, str):
-            record = msgspec.structs.replace(record, session_summary=correction.value)
-    if tags:
-        record = _tagged(record, tags, activities)
-    # What somebody made by a tag is there to be corrected only now, and while the tag holds.
-    made &= {engagement.id for engagement in record.engagements}
-    return _corrected(record, [c for c in own if c.engagement_id in made], activities)
+    tagged = {s.statement.engagement for s in said if isinstance(s.statement, Tag)}
+    made = {id for id in tagged - extracted if id is not None}
+    applying = Applying(record.engagements, record.rounds, made)
+    for statement in _in_order(said, made, record.rounds):
+        if isinstance(statement, Tag):
+            _lay(applying, record, statement)
+        else:
+            applying.apply(statement)
+    told = session_said(said)
+    named = [f for f in SESSION_FIELDS if getattr(told, f) is not None]
+    engagements = _with_facts(record.engagements, applying.engagements, work)
+    return msgspec.structs.replace(
+        record,
+        engagements=engagements,
+        ghost=record.ghost and not engagements,
+        title=told.title or record.title,
+        agent_name=told.agent_name or record.agent_name,
+        agent_name_source="said" if told.agent_name else record.agent_name_source,
+        agent_role=told.agent_role or record.agent_role,
+        session_summary=told.summary or record.session_summary,
+        starred=told.starred,
+        hidden=told.hidden,
+        note=told.note,
+        corrected=(*applying.set, *named),
+    )
 
 
-def _corrected(
-    record: SessionRecord, corrections: Sequence[Correction], activities: Activities
-) -> SessionRecord:
-    if not corrections:
-        return record
-    moved = any(correction.field == "turn_range" for correction in corrections)
-    now = corrected(record, corrections, activities() if moved else ())
-    return msgspec.structs.replace(now, corrected=(*record.corrected, *now.corrected))
+def session_said(said: Sequence[Said]) -> SessionSaid:
+    """What holds of what was said of a session as a whole."""
+    found: dict[str, object] = {}
+    for item in said:
+        statement = item.statement
+        if item.undone or getattr(statement, "engagement", None) != "":
+            continue
+        match statement:
+            case Set(values=values):
+                found |= {
+                    field: one_line(text)
+                    for field, text in values.items()
+                    if field in SESSION_FIELDS and isinstance(text, str)
+                }
+            case Star() | Unstar():
+                found["starred"] = isinstance(statement, Star)
+            case Hide() | Unhide():
+                found["hidden"] = isinstance(statement, Hide)
+            case Note(text=text):
+                found["note"] = one_line(text)
+    return msgspec.convert(found, SessionSaid)
 
 
-def ranges_of(record: SessionRecord) -> Ranges:
+def summary_said(said: Sequence[Said]) -> SaidSummary:
+    """The summary a person gave a session, by the archive's words or in its document."""
+    every = [
+        text
+        for item in said
+        if isinstance(item.statement, Set) and not item.statement.engagement
+        if isinstance(text := item.statement.values.get("summary"), str)
+    ]
+    lines = frozenset(line for text in every for line in (text, summary_line(text)))
+    return SaidSummary(session_said(said).summary, lines)
+
+
+def ranges_of(record: SessionRecord) -> Spans:
     """First round, last round and id of what the engagements of a session cover."""
     return [(*part, e.id) for e in record.engagements for part in e.ranges]
 
 
-def _tagged(record: SessionRecord, tags: Sequence[Tag], activities: Activities) -> SessionRecord:
-    before = ranges_of(record)
-    ranges, laid = list(before), list[tuple[int, int, str]]()
-    for tag in tags:  # the later word wins, and a tag taken off leaves what was found
-        last = min(tag.last or record.rounds, record.rounds)
-        laid = _overlaid(laid, tag.first, max(last, tag.first), tag.engagement_id)
-    for first, last, id in laid:
-        ranges = _overlaid(ranges, first, last, id)
-    if ranges == before:
-        return record
-    parts: dict[str, list[tuple[int, int]]] = {}
-    for first, last, id in sorted(ranges):
-        known = parts.setdefault(id, [])
-        if known and known[-1][1] + 1 >= first:
-            known[-1] = (known[-1][0], max(last, known[-1][1]))
+# -- order
+
+
+def _in_order(said: Sequence[Said], made: set[str], rounds: int) -> Iterator[Written]:
+    """What holds of what was said, in its order, with the numbers rounds have now.
+
+    Older versions kept tags in a file of their own, laid over all corrections but those of what
+    a tag had made.
+    """
+    current = _renumbered(said)
+    old = [item for item in current if item.old]
+    tags = [item for item in old if isinstance(item.statement, Tag)]
+    others = [item for item in old if not isinstance(item.statement, Tag)]
+    after = [item for item in others if getattr(item.statement, "engagement", "") in made]
+    before = [item for item in others if item not in after]
+    ordered = [*before, *tags, *after, *(item for item in current if not item.old)]
+    taken_off: Ranges = ()
+    kept: list[Written] = []
+    for item in reversed(ordered):  # a tag taken off leaves what was found
+        statement = item.statement
+        if item.undone or isinstance(statement, Unread | Undo | Renumber):
+            continue
+        if isinstance(statement, Tag):
+            last = min(statement.last or rounds, rounds)
+            place = ((statement.first, max(last, statement.first)),)
+            if statement.engagement is None:
+                taken_off = joined((*taken_off, *place))
+                continue
+            kept += [Tag(*part, statement.engagement) for part in without(place, taken_off)[::-1]]
         else:
-            known.append((first, last))
-    extracted = {engagement.id: engagement for engagement in record.engagements}
-    rounds = activities()
-    found = [
-        _covering(extracted.get(id) or _from_tag(record, id, pieces[0]), pieces, rounds)
-        for id, pieces in parts.items()
-    ]
-    found.sort(key=lambda engagement: engagement.turn_range)
-    return msgspec.structs.replace(record, engagements=tuple(found), ghost=False)
+            kept.append(statement)
+    return reversed(kept)
 
 
-def _overlaid(ranges: Ranges, first: int, last: int, id: str | None) -> Ranges:
-    """Ranges with one more laid over them; without an id, cut out of them."""
-    kept: Ranges = []
-    for start, end, other in ranges:
-        if start < first:
-            kept.append((start, min(end, first - 1), other))
-        if end > last:
-            kept.append((max(start, last + 1), end, other))
-    if id is not None:
-        kept.append((first, last, id))
-    return sorted(set(kept))
+def _renumbered(said: Sequence[Said]) -> list[Said]:
+    """Statements with the numbers that rounds have since an upgrade (ARC-03)."""
+    found: list[Said] = []
+    for item in said:
+        statement = item.statement
+        if isinstance(statement, Renumber):
+            found = [_mapped(known, statement.places) for known in found]
+        found.append(item)
+    return found
 
 
-def _covering(
-    engagement: Engagement, parts: list[tuple[int, int]], rounds: Sequence[Activity]
-) -> Engagement:
-    """An engagement that covers these ranges, with when it was and what it left behind."""
-    hull = (parts[0][0], parts[-1][1])
-    if engagement.turn_range == hull and len(parts) == 1:
-        return engagement
-    now = msgspec.structs.replace(
-        engagement, turn_range=hull, parts=tuple(parts) if len(parts) > 1 else ()
-    )
-    own = [round for round in rounds if now.covers(round.number)]
-    return with_facts(now, own) if own else now
+def _mapped(said: Said, places: dict[int, tuple[int, int]]) -> Said:
+    statement = said.statement
+    if isinstance(statement, Tag | Undo | Renumber | Unread):
+        return said  # tags had the archive's numbers always
+
+    def ranges(old: Ranges) -> Ranges:
+        return tuple(_span(part, places) for part in old)
+
+    changes: dict[str, object] = {"rounds": ranges(statement.rounds)}
+    match statement:
+        case Move(first=first, last=last):
+            changes["first"], changes["last"] = _span((first, last), places)
+        case Split(round=round):
+            changes["round"] = _span((round, round), places)[0]
+        case Join(other_rounds=rounds):
+            changes["other_rounds"] = ranges(rounds)
+        case Set(values={"turn_range": (int(first), int(last))}):
+            span = _span((first, last), places)
+            changes["values"] = {**statement.values, "turn_range": span}
+    return msgspec.structs.replace(said, statement=msgspec.structs.replace(statement, **changes))
 
 
-def _from_tag(record: SessionRecord, id: str, part: tuple[int, int]) -> Engagement:
+def _span(span: tuple[int, int], places: dict[int, tuple[int, int]]) -> tuple[int, int]:
+    first, last = span
+    return places.get(first, span)[0], places.get(last, (last, last))[1]
+
+
+# -- engagements
+
+
+def _lay(applying: Applying, record: SessionRecord, tag: Tag) -> None:
     """An engagement that a person made by tagging rounds: its id is all they said of it.
 
     How the work was done is what was found for those rounds.
     """
-    under = next((e for e in record.engagements if e.covers(part[0])), None)
-    return Engagement(
-        id=id,
-        topic=" ".join(id.replace("-", " ").replace("_", " ").split()) or id,
-        project=(under.project if under else None) or record.cwd or "system",
-        method=under.method if under else "discuss",
-        phase=under.phase if under else "in-progress",
-        turn_range=part,
-        tagged=True,
+    id, last = tag.engagement or "", tag.last or tag.first
+
+    def make() -> Engagement:
+        under = next((e for e in applying.engagements if e.covers(tag.first)), None)
+        return Engagement(
+            id=id,
+            topic=" ".join(id.replace("-", " ").replace("_", " ").split()) or id,
+            project=(under.project if under else None) or record.cwd or "system",
+            method=under.method if under else "discuss",
+            phase=under.phase if under else "in-progress",
+            turn_range=(tag.first, last),
+            tagged=True,
+        )
+
+    applying.lay(tag.first, last, make, id)
+
+
+def _with_facts(
+    before: Sequence[Engagement], now: Sequence[Engagement], work: Callable[[], Work]
+) -> tuple[Engagement, ...]:
+    """Engagements with when they were and what they left behind, where they were cut anew."""
+    known = {engagement.id: engagement.ranges for engagement in before}
+    if all(known.get(engagement.id) == engagement.ranges for engagement in now):
+        return tuple(now)
+    done = work()
+    if not done.rounds:
+        return tuple(now)
+    return tuple(
+        engagement
+        if known.get(engagement.id) == engagement.ranges
+        else with_facts(
+            engagement,
+            [round for round in done.rounds if engagement.covers(round.number)],
+            done.pull_requests,
+        )
+        for engagement in now
     )

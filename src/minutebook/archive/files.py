@@ -115,7 +115,10 @@ def _passes(record: SessionRecord, touch: Touch, filters: Filters) -> bool:
     if (filters.method or method) != method or (filters.phase or phase) != phase:
         return False
     place = engagement.project if engagement is not None else record.cwd
-    return passes(record, filters) and (not filters.project or within(filters.project, place))
+    if filters.starred and not (record.starred or (engagement and engagement.starred)):
+        return False
+    everything = msgspec.structs.replace(filters, hidden=True)  # a search, not a list
+    return passes(record, everything) and (not filters.project or within(filters.project, place))
 
 
 def _hit(record: SessionRecord, touch: Touch) -> FileHit:

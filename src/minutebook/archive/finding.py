@@ -12,7 +12,7 @@ from minutebook.archive.archive import Archive
 from minutebook.archive.folding import folded, once
 from minutebook.archive.hit import Hit, iso, resumed, told
 from minutebook.archive.masking import hidden
-from minutebook.archive.passing import ghosts_of, matching, parse_where, scope_of
+from minutebook.archive.passing import ghosts_of, hidden_of, matching, parse_where, scope_of
 from minutebook.archive.refreshing import Refreshed, refresh
 from minutebook.errors import BadArgument, Locked, MinutebookError
 from minutebook.index import database as db
@@ -49,6 +49,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     ghosts_hidden: int = 0
     copies_hidden: int = 0
     """Engagements of copied conversations that a list leaves out."""
+    hidden: int = 0
+    """Engagements that a list leaves out because a person hid them."""
     busy: bool = False
     """Whether the index could not be brought up to date: another process is at it, or the
     archive can only be read."""
@@ -90,7 +92,12 @@ def search(
         hits, ghosts, copies = _listed(archive, records, query.filters, there)
         shown = [hidden(resumed(archive, hit), archive.hide) for hit in hits[page]]
         return msgspec.structs.replace(
-            answer, hits=shown, total=len(hits), ghosts_hidden=ghosts, copies_hidden=copies
+            answer,
+            hits=shown,
+            total=len(hits),
+            ghosts_hidden=ghosts,
+            copies_hidden=copies,
+            hidden=hidden_of(records, query.filters),
         )
     engine = Engine(layout.search_database, layout.search)
     waiting = ready(engine) if ready is not None and mode != "lexical" else 0
@@ -237,6 +244,9 @@ def hit_of(
         or (filters.phase and engagement.phase != filters.phase)
     ):
         return None
+    starred = bool((record and record.starred) or (engagement and engagement.starred))
+    if filters.starred and not starred:
+        return None
     at = engagement.started if entry.kind == "engagement" and engagement else None
     return Hit(
         kind="engagement" if entry.kind == "engagement" else "turn",
@@ -249,6 +259,7 @@ def hit_of(
         branch=entry.branch or None,
         model=entry.model or None,
         engagement=engagement,
+        starred=starred,
         score=round(item.score, 6),
         row=item.row,
         is_label=entry.kind != "turn",
@@ -306,6 +317,7 @@ def _engagement_hit(record: SessionRecord, engagement: Engagement, there: set[st
         branch=record.git_branch,
         model=record.model,
         engagement=engagement,
+        starred=record.starred or engagement.starred,
         snippet=Snippet(engagement.outcome),
         resumable=record.session_id in there,
     )
@@ -322,4 +334,5 @@ def _ghost_hit(record: SessionRecord) -> Hit:
         project=record.cwd,
         branch=record.git_branch,
         model=record.model,
+        starred=record.starred,
     )

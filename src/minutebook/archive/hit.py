@@ -40,6 +40,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     branch: str | None = None
     model: str | None = None
     engagement: Engagement | None = None
+    starred: bool = False
+    """Whether a person marked the engagement, or its session, with a star."""
     snippet: Snippet = Snippet("")
     side: str | None = None
     """Where the snippet is from: ``asked`` or ``answered`` by somebody; a label, ``topic``,

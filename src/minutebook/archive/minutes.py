@@ -6,25 +6,24 @@ Read again whenever one of their files has changed (VIEW-02); a parse is kept un
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
-from minutebook.archive.coverage import SUMMARY, covered
+from minutebook.archive.coverage import SaidSummary, SessionSaid, Work, covered, session_said
+from minutebook.archive.coverage import summary_said as summary_of
 from minutebook.archive.settings import Settings
-from minutebook.derive.activity import Activity
 from minutebook.derive.identity import identify
 from minutebook.derive.record import bare_record
 from minutebook.model import Roster, SessionInfo
-from minutebook.model.engagement import Correction, SessionRecord
-from minutebook.record.engagements import read_corrections, read_records
+from minutebook.model.engagement import SessionRecord
+from minutebook.model.said import Said
+from minutebook.record.engagements import read_records
 from minutebook.record.layout import Layout
 from minutebook.record.ledger import Entry
-from minutebook.record.tags import Tag, read_tags
+from minutebook.record.said import read_said
 
-T = TypeVar("T", Correction, Tag)
 Version = tuple[int, int, int]
 """Inode, time and size: while they are the same, so is the file."""
 
@@ -46,17 +45,19 @@ class Minutes:
         entries: Callable[[], Mapping[str, Entry]],
         roster: Callable[[], Roster],
         settings: Callable[[], Settings],
-        activities: Callable[[str], Sequence[Activity]],
+        work: Callable[[str], Work],
         lock: threading.RLock,
     ) -> None:
         self._layout = layout
         self._entries, self._roster, self._settings = entries, roster, settings
-        self._activities = activities
+        self._work = work
         self._version: tuple[Version, ...] = ()
         self._records: dict[str, SessionRecord] = {}
         self._stored: dict[str, SessionRecord] = {}
-        self._corrections: dict[str, list[Correction]] = {}
-        self._tags: dict[str, list[Tag]] = {}
+        self._every: list[Said] = []
+        self._said: dict[str, list[Said]] = {}
+        self._whole: dict[str, SessionSaid] = {}
+        self._merges: dict[str, tuple[SessionRecord, list[Said], SessionRecord]] = {}
         # The archive's own: each asks the other while it holds it.
         self._lock = lock
         self.problems: dict[str, str] = {}
@@ -71,6 +72,7 @@ class Minutes:
 
     def read_again(self) -> None:
         self._version = ()
+        self._merges.clear()
 
     def stored(self) -> dict[str, SessionRecord]:
         """The last record of each session, as it was written."""
@@ -84,60 +86,72 @@ class Minutes:
             self._load()
             return self._records
 
-    def said(self, session_id: str) -> tuple[list[Correction], list[Tag]]:
-        """What a person said of a session."""
+    def said(self, session_id: str) -> list[Said]:
+        """What a person said of a session, in its order; what was taken back is among it."""
         with self._lock:
             self._load()
-            return self._corrections.get(session_id, []), self._tags.get(session_id, [])
+            return self._said.get(session_id, [])
 
-    def summary_said(self, session_id: str) -> str | None:
+    def all_said(self) -> list[Said]:
+        """What a person said of any session, in its order."""
+        with self._lock:
+            self._load()
+            return self._every
+
+    def sessions_said(self) -> dict[str, SessionSaid]:
+        """What a person said of sessions as a whole; of those they said anything of."""
+        with self._lock:
+            self._load()
+            return self._whole
+
+    def summary_said(self, session_id: str) -> SaidSummary:
         """A person's own summary of a session."""
-        corrections, _ = self.said(session_id)
-        found = [c.value for c in corrections if c.field == SUMMARY and isinstance(c.value, str)]
-        return found[-1] if found else None
+        return summary_of(self.said(session_id))
+
+    def merged(self, record: SessionRecord) -> SessionRecord:
+        """A record with everything a person said of its session."""
+        with self._lock:
+            self._load()
+            return self._merged(record)
+
+    def _merged(self, record: SessionRecord) -> SessionRecord:
+        id = record.session_id
+        if not (said := self._said.get(id)):
+            return record
+        known = self._merges.get(id)
+        if known is None or known[:2] != (record, said):  # rounds of what was cut are read
+            merged = covered(record, said, lambda: self._work(id))
+            known = self._merges[id] = (record, said, merged)
+        return known[2]
 
     def _load(self) -> None:
         version = self.version
         if version == self._version:
             return
         layout = self._layout
-        records, corrections, tags = (
-            read_records(layout),
-            read_corrections(layout),
-            read_tags(layout),
-        )
-        told = zip(
-            (layout.engagements, layout.corrections, layout.tags),
-            (records.problem, corrections.problem, tags.problem),
-            strict=True,
-        )
-        self.problems = {str(path): problem for path, problem in told if problem is not None}
+        records, said = read_records(layout), read_said(layout)
+        self.problems = dict(said.problems)
+        if records.problem is not None:
+            self.problems[str(layout.engagements)] = records.problem
         self._stored = {record.session_id: record for record in records.values}
-        said = self._corrections = _grouped(corrections.values)
-        tagged = self._tags = _grouped(tags.values)
+        self._every, self._said = said.values, {}
+        for item in self._every:
+            self._said.setdefault(item.session_id, []).append(item)
+        self._whole = {id: session_said(items) for id, items in self._said.items()}
         entries, roster, settings = self._entries(), self._roster(), self._settings()
         self._records = {}
         for id, record in self._stored.items():
             entry = entries.get(id)
-            now = (
+            self._records[id] = self._merged(
                 with_session(record, entry.info, roster, settings, entry.agent_id)
                 if entry is not None
                 else named(record, roster)
             )
-            self._records[id] = self._covered(now, said.get(id, []), tagged.get(id, []))
-        # A person may tag a session nobody has taken the minutes of.
-        for id in (tagged.keys() | said.keys()) - self._stored.keys():
+        # A person may speak of a session nobody has taken the minutes of.
+        for id in self._said.keys() - self._stored.keys():
             if (entry := entries.get(id)) is not None:
-                bare = card(entry.info, roster, settings, entry.agent_id)
-                self._records[id] = self._covered(bare, said.get(id, []), tagged.get(id, []))
+                self._records[id] = self._merged(card(entry.info, roster, settings, entry.agent_id))
         self._version = version
-
-    def _covered(
-        self, record: SessionRecord, corrections: list[Correction], tags: list[Tag]
-    ) -> SessionRecord:
-        if not corrections and not tags:
-            return record
-        return covered(record, corrections, tags, lambda: self._activities(record.session_id))
 
 
 def card(
@@ -178,10 +192,3 @@ def named(record: SessionRecord, roster: Roster) -> SessionRecord:
             agent_name_source="roster" if entry.name else record.agent_name_source,
         )
     return msgspec.structs.replace(record, agent_role=entry.role or record.agent_role)
-
-
-def _grouped(items: list[T]) -> dict[str, list[T]]:
-    found: dict[str, list[T]] = {}
-    for item in items:
-        found.setdefault(item.session_id, []).append(item)
-    return found

@@ -45,15 +45,16 @@ def scope_of(
             raise BadArgument("That filter is about turns: leave --in engagements out.")
         kinds = ("turn",) if everywhere else tuple(kind for kind in kinds if kind == "turn")
     sessions: set[str] | None = None
-    if filters.method or filters.phase or filters.agent:
+    if filters.method or filters.phase or filters.agent or filters.starred:
         # The turns know their own dates, projects, branches and models: those of a session, or
         # of where an engagement began, may be others.
         own = msgspec.structs.replace(
-            filters, after=None, before=None, project=None, branch=None, model=None
+            filters, after=None, before=None, project=None, branch=None, model=None, hidden=True
         )
         sessions = {record.session_id for record, _ in matching(records, own)}
         if not (filters.method or filters.phase):
-            sessions |= {id for id, record in records.items() if passes(record, own)}
+            whole = (r for r in records.values() if r.starred or not filters.starred)
+            sessions |= {record.session_id for record in whole if passes(record, own)}
     if sessions is not None and not sessions:
         return None
     return Scope(
@@ -72,6 +73,10 @@ def matching(
         if not passes(record, filters):
             continue
         for engagement in record.engagements:
+            if engagement.hidden and not filters.hidden:
+                continue
+            if filters.starred and not (engagement.starred or record.starred):
+                continue
             at = seconds(engagement.started or record.started)
             if filters.method and engagement.method != filters.method:
                 continue
@@ -88,6 +93,8 @@ def matching(
 
 def passes(record: SessionRecord, filters: Filters) -> bool:
     """What can be said of a session as a whole."""
+    if record.hidden and not filters.hidden:
+        return False
     if filters.agent and not within(
         filters.agent, record.agent_name, record.agent_role, record.slug
     ):
@@ -97,6 +104,14 @@ def passes(record: SessionRecord, filters: Filters) -> bool:
     if filters.model and not within(filters.model, record.model):
         return False
     return not filters.session or record.session_id.startswith(filters.session)
+
+
+def hidden_of(records: dict[str, SessionRecord], filters: Filters) -> int:
+    """How many engagements pass but for being hidden by a person."""
+    if filters.hidden:
+        return 0
+    every = matching(records, msgspec.structs.replace(filters, hidden=True))
+    return sum(record.hidden or engagement.hidden for record, engagement in every)
 
 
 def within(part: str, *texts: str | None) -> bool:
@@ -115,6 +130,7 @@ def ghosts_of(records: dict[str, SessionRecord], filters: Filters) -> list[Sessi
         and passes(record, filters)
         and _in_time(record, filters)
         and (not filters.project or within(filters.project, record.cwd, record.project))
+        and (record.starred or not filters.starred)
     ]
 
 

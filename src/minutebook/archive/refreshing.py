@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from minutebook.archive.archive import Archive
+from minutebook.archive.coverage import SessionSaid
 from minutebook.archive.round_work import RoundWork
 from minutebook.archive.sessions import has_grown
 from minutebook.derive.turn_pairs import turn_pairs
@@ -165,16 +166,23 @@ def _put_engagements(
 def _sources(archive: Archive, records: dict[str, SessionRecord]) -> Iterator[_Source]:
     """Every session there is, once."""
     entries = archive.ledger().sessions
+    said = archive.minutes.sessions_said()
     for id in sorted(archive.ids()):  # equal hits come in the order of the index
         entry, transcript = entries.get(id), archive.transcript(id)
         if entry is not None and (transcript is None or not has_grown(entry, transcript)):
             moved = _moved(records.get(id))
-            told = msgspec.json.encode((entry.info.title, moved))
+            told = msgspec.json.encode((_title(said, id) or entry.info.title, moved))
             state = (f"archive:{hashlib.sha256(told).hexdigest()[:16]}", entry.rounds, 0.0)
             yield _Source(session_id=id, state=state, size=max(entry.size, 0))
         elif transcript is not None:
-            state = (transcript.location, transcript.size, transcript.mtime)
+            titled = f"{transcript.location}\n{title}" if (title := _title(said, id)) else ""
+            state = (titled or transcript.location, transcript.size, transcript.mtime)
             yield _Source(session_id=id, state=state, size=transcript.size)
+
+
+def _title(said: Mapping[str, SessionSaid], session_id: str) -> str | None:
+    """The title a person gave a session."""
+    return said[session_id].title if session_id in said else None
 
 
 def _moved(record: SessionRecord | None) -> list[tuple[tuple[tuple[int, int], ...], str]]:
@@ -223,8 +231,9 @@ def _found(archive: Archive, source: _Source, record: SessionRecord | None) -> _
     turns = [_of_project(found[number], record) for number in sorted(found)]
     turns = [msgspec.structs.replace(e, blocks=work.blocks.get(e.round, "")) for e in turns]
     entries = [prepare(entry, work.done.get(entry.round)) for entry in turns]
-    if turns and info.title and not turns[0].asked.startswith(info.title.rstrip("…")):
-        entries.append(prepare(title_entry(info.id, info.title, turns)))
+    title = _title(archive.minutes.sessions_said(), source.session_id) or info.title
+    if turns and title and not turns[0].asked.startswith(title.rstrip("…")):
+        entries.append(prepare(title_entry(info.id, title, turns)))
     return _Found(entries, work.files)
 
 

@@ -168,15 +168,15 @@ class WritingRun(RunView):
             write_indexes(self.layout, self.ledger.sessions.values())
             save_ledger(self.layout, self.ledger)
             self.archive.read_again()
-            if self._rows and self.layout.tags.exists():
+            if self._rows:
                 self._cover_grown()
             if is_indexed(self.layout) and self.layout.engagements.exists():
                 write_page(self.archive)
 
     def _cover_grown(self) -> None:
-        """New rounds of a session that somebody tagged as a whole belong to that engagement."""
+        """What a person said of a session may hold for its new rounds, too."""
         minutes = self.archive.minutes
-        ids = {row.session_id for row in self._rows if minutes.said(row.session_id)[1]}
+        ids = {row.session_id for row in self._rows if minutes.said(row.session_id)}
         grown = [record for id, record in minutes.records().items() if id in ids]
         if grown:
             with open_database(self.layout.database) as database:

@@ -37,6 +37,17 @@ UNANSWERED = "unanswered"
 """Kind of a call without a result."""
 
 
+def current_transcript(transcript: Transcript | None) -> Transcript | None:
+    """A transcript with the size it has now; None where it was deleted since."""
+    if transcript is None:
+        return None
+    try:
+        stat = transcript.path.stat()
+    except OSError:
+        return None
+    return msgspec.structs.replace(transcript, size=stat.st_size, mtime=stat.st_mtime)
+
+
 class RoundShape(msgspec.Struct, frozen=True):
     """A round without its content: which kinds of blocks it has, in order."""
 

@@ -7,6 +7,7 @@ from datetime import datetime
 
 import msgspec
 
+from minutebook.archive.coverage import SessionSaid
 from minutebook.archive.settings import Settings
 from minutebook.derive.genealogy import shared_history
 from minutebook.derive.identity import Identity, identify
@@ -14,7 +15,7 @@ from minutebook.derive.times import instant
 from minutebook.model import Link, Roster, SessionInfo
 from minutebook.record.ledger import Entry
 from minutebook.sources.base import Transcript, Trouble
-from minutebook.sources.library import Overview
+from minutebook.sources.library import Library, Overview
 
 NAMELESS = "(nothing said)"
 
@@ -35,6 +36,11 @@ class SessionSummary(msgspec.Struct, frozen=True, kw_only=True):
     size: int = 0
     """Bytes of its transcript, when it was last seen."""
     mtime: float = 0.0
+    starred: bool = False
+    hidden: bool = False
+    """Whether a person wants it left out of lists."""
+    note: str = ""
+    """A person's note."""
 
     @property
     def id(self) -> str:
@@ -66,6 +72,8 @@ class SessionList(msgspec.Struct, frozen=True):
     others_hidden: int
     """Sessions that a filter left out."""
     unusable: list[Trouble]
+    hidden: int = 0
+    """Sessions that a person hid."""
 
     @property
     def total(self) -> int:
@@ -80,6 +88,8 @@ class Known(msgspec.Struct, frozen=True):
     settings: Settings
     labelled: Set[str]
     """Sessions with engagements: they are no ghosts."""
+    said: Mapping[str, SessionSaid]
+    """What a person said of a session as a whole."""
 
     def of_entry(self, id: str, transcript: Transcript | None) -> SessionSummary:
         """An archived session that has not changed since."""
@@ -87,7 +97,7 @@ class Known(msgspec.Struct, frozen=True):
         info = entry.info
         if transcript is None:  # what was still growing when it was last read is gone with it
             info = msgspec.structs.replace(info, rounds=entry.rounds)
-        return SessionSummary(
+        found = SessionSummary(
             info=info,
             identity=identify(info, self.roster),
             ghost=self._is_ghost(info, id),
@@ -97,10 +107,11 @@ class Known(msgspec.Struct, frozen=True):
             size=max(entry.size, 0),
             mtime=max(entry.mtime, 0.0),
         )
+        return self._as_said(found)
 
     def of_transcript(self, info: SessionInfo, transcript: Transcript) -> SessionSummary:
         """A session whose transcript has been read just now."""
-        return SessionSummary(
+        found = SessionSummary(
             info=info,
             identity=identify(info, self.roster),
             ghost=self._is_ghost(info, transcript.session_id),
@@ -110,9 +121,47 @@ class Known(msgspec.Struct, frozen=True):
             size=transcript.size,
             mtime=transcript.mtime,
         )
+        return self._as_said(found)
+
+    def _as_said(self, found: SessionSummary) -> SessionSummary:
+        """A session with the title, name and role a person gave it, and their marks."""
+        said = self.said.get(found.id)
+        if said is None:
+            return found
+        identity = found.identity
+        if said.agent_name:
+            identity = Identity(said.agent_name, "said", identity.role)
+        if said.agent_role:
+            identity = msgspec.structs.replace(identity, role=said.agent_role)
+        return msgspec.structs.replace(
+            found,
+            info=msgspec.structs.replace(found.info, title=said.title or found.info.title),
+            identity=identity,
+            starred=said.starred,
+            hidden=said.hidden,
+            note=said.note,
+        )
 
     def _is_ghost(self, info: SessionInfo, id: str) -> bool:
         return self.settings.is_ghost(info) and id not in self.labelled
+
+
+class Skims:
+    """Skims of transcripts; one that was read before and has not changed is known."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, int, float], Overview] = {}
+
+    def of(
+        self, library: Library, transcripts: list[Transcript]
+    ) -> list[tuple[Transcript, Overview]]:
+        keys = [(t.location, t.size, t.mtime) for t in transcripts]
+        unknown = [t for t, key in zip(transcripts, keys, strict=True) if key not in self._known]
+        found = {(t.location, t.size, t.mtime): skim for t, skim in library.overviews(unknown)}
+        known = self._known | found
+        # Only what is there now: a server runs for weeks.
+        self._known = {key: known[key] for key in keys}
+        return [(t, known[key]) for t, key in zip(transcripts, keys, strict=True)]
 
 
 def has_grown(entry: Entry, transcript: Transcript) -> bool:
@@ -175,16 +224,20 @@ def chosen(
     project: str | None = None,
     since: datetime | None = None,
     ghosts: bool = False,
+    starred: bool = False,
+    hidden: bool = False,
 ) -> SessionList:
-    """Sessions that pass, newest activity first; ghosts only when asked for."""
-    wanted = [s for s in sessions.values() if _fits(s, project, since)]
-    shown = [session for session in wanted if ghosts or not session.ghost]
+    """Sessions that pass, newest activity first; ghosts and hidden ones only when asked for."""
+    wanted = [s for s in sessions.values() if _fits(s, project, since) and s.starred >= starred]
+    visible = [session for session in wanted if hidden or not session.hidden]
+    shown = [session for session in visible if ghosts or not session.ghost]
     shown.sort(key=lambda session: (session.when, session.id), reverse=True)
     return SessionList(
         shown,
-        len(wanted) - len(shown),
+        len(visible) - len(shown),
         len(sessions) - len(wanted),
         sorted(unusable, key=lambda trouble: str(trouble.path)),
+        len(wanted) - len(visible),
     )
 
 

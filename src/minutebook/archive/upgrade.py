@@ -24,14 +24,9 @@ from minutebook.derive.identity import identify
 from minutebook.errors import Conflict
 from minutebook.model import Subagent
 from minutebook.model.engagement import RECORD_FORMAT
+from minutebook.model.said import Renumber
 from minutebook.record.documents import peek
-from minutebook.record.engagements import (
-    add_correction,
-    append_record,
-    compact,
-    read_corrections,
-    read_records,
-)
+from minutebook.record.engagements import append_record, compact, read_records
 from minutebook.record.facts import SessionFacts
 from minutebook.record.header import header_of
 from minutebook.record.layout import Layout, SessionFolder
@@ -44,6 +39,7 @@ from minutebook.record.recover import (
     read_subagent,
     recovered_facts,
 )
+from minutebook.record.said import add_said, read_said
 from minutebook.record.store import make_folder, write_atomically
 
 _STAGING = ".upgrade"
@@ -154,8 +150,7 @@ def _upgrade_session(archive: Archive, agent_id: str, name: str) -> None:
         make_folder(aside.path.parent)
         _move(place, aside)
     if rounds.places:
-        known = len(read_corrections(layout).values)
-        told = msgspec.json.encode(_Numbers(facts.info.id, rounds.places, known))
+        told = msgspec.json.encode(_Numbers(facts.info.id, rounds.places))
         write_atomically(made.path / _NUMBERS, told)
     made.path.rename(place.path)
     made.document.rename(place.document)
@@ -177,8 +172,6 @@ class _Numbers(msgspec.Struct, frozen=True):
     session_id: str
     places: dict[int, tuple[int, int]]
     """Round of the transcript → first and last of those the archive has for it."""
-    corrections: int
-    """How many there were: what was added since has the right numbers."""
 
 
 def _renumber(layout: Layout, folder: SessionFolder) -> None:
@@ -198,14 +191,9 @@ def _renumber(layout: Layout, folder: SessionFolder) -> None:
         )
         now = msgspec.structs.replace(record, engagements=engagements, format=RECORD_FORMAT)
         append_record(layout, now)
-    corrections = read_corrections(layout).values
-    for correction in corrections[: told.corrections]:
-        match correction.value:
-            case (int(first), int(last)) if correction.session_id == session_id:
-                value = _renumbered((first, last), places)
-                moved = msgspec.structs.replace(correction, value=value)
-                if moved not in corrections[told.corrections :]:
-                    add_correction(layout, moved)
+    said = [item for item in read_said(layout).values if item.session_id == session_id]
+    if said and not any(isinstance(item.statement, Renumber) for item in said):
+        add_said(layout, session_id, Renumber(places))
     (folder.path / _NUMBERS).unlink()
 
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
 
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.coverage import ranges_of
+from minutebook.archive.coverage import SaidSummary, ranges_of
 from minutebook.errors import Locked
 from minutebook.model.engagement import SessionRecord
 from minutebook.record.database import Broken, open_database, rows_of
 from minutebook.record.documents import body_bytes, read_head, write_document
 from minutebook.record.engagements import compact
 from minutebook.record.engagements_index import engagements_index
+from minutebook.record.facts import read_facts
 from minutebook.record.header import summary_line
 from minutebook.record.indexes import rounds_index, write_indexes
 from minutebook.record.layout import Layout, SessionFolder
@@ -25,14 +29,25 @@ from minutebook.record.publish import cover_rows
 from minutebook.record.store import write_atomically, writing
 
 _PATIENCE = 30.0  # seconds; an `append` of somebody else takes less
+_SHORT_PATIENCE = 3.0
+_MARGIN = 2.0
 
 
 def is_indexed(layout: Layout) -> bool:
     """Whether the last run came to its end: the index is written last."""
+    return _is_newer(layout.engagements_index, layout.engagements)
+
+
+def is_said_indexed(layout: Layout) -> bool:
+    """Whether what a person said is in the index; else somebody held the lock when they spoke."""
+    return _is_newer(layout.engagements_index, layout.corrections)
+
+
+def _is_newer(page: Path, made_from: Path) -> bool:
     try:
-        return layout.engagements_index.stat().st_mtime_ns >= layout.engagements.stat().st_mtime_ns
+        return page.stat().st_mtime_ns >= made_from.stat().st_mtime_ns
     except OSError:
-        return not layout.engagements.exists()
+        return not made_from.exists()
 
 
 def index_minutes(
@@ -42,21 +57,42 @@ def index_minutes(
 
     Sessions that are `written` have their engagements in their own files already.
     """
-    deadline = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            with writing(archive.layout.lock, "ingest"):
-                _index(archive, set(changed), set(written))
-                return
-        except Locked:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.2)
+    with patiently(archive.layout.lock, "ingest", _PATIENCE):
+        compact(archive.layout)
+        _index(archive, set(changed), set(written))
+
+
+def index_said(archive: Archive, session_id: str) -> bool:
+    """Bring up to date what is made from the minutes of a session of which a person spoke.
+
+    False where a run that is writing the archive will do it; everybody who reads knows already.
+    """
+    try:
+        with patiently(archive.layout.lock, "correct", _SHORT_PATIENCE):
+            _index(archive, {session_id}, set())
+            return True
+    except Locked:
+        return False
+
+
+@contextmanager
+def patiently(lock: Path, what: str, patience: float) -> Iterator[None]:
+    """Hold a lock that others hold for moments only."""
+    deadline = time.monotonic() + patience
+    with ExitStack() as stack:
+        while True:
+            try:
+                stack.enter_context(writing(lock, what))
+                break
+            except Locked:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+        yield
 
 
 def _index(archive: Archive, changed: set[str], written: set[str]) -> None:
     layout = archive.layout
-    compact(layout)
     records = archive.minutes.records()
     known = [records[id] for id in changed if id in records]
     _cover_all(layout, known)
@@ -65,11 +101,25 @@ def _index(archive: Archive, changed: set[str], written: set[str]) -> None:
 
 
 def write_page(archive: Archive) -> None:
-    """``engagements-index.md``, newer than the records it is made from."""
+    """``engagements-index.md``, newer than the records it is made from; holds the lock."""
     layout, records = archive.layout, archive.minutes.records()
+    late = [records[id] for id in _said_since(archive) if id in records]
+    _cover_all(layout, late)
+    cover_sessions(archive, late)
     page = engagements_index(records.values(), archive.ledger().sessions.keys()).encode()
     write_atomically(layout.engagements_index, page)
     os.utime(layout.engagements_index)
+
+
+def _said_since(archive: Archive) -> set[str]:
+    """Sessions of which a person spoke since the page was written: somebody held the lock."""
+    try:
+        written = archive.layout.engagements_index.stat().st_mtime
+    except OSError:
+        written = 0.0
+    # Clocks of files are coarse, and a page may have been made while somebody spoke.
+    since = datetime.fromtimestamp(max(0.0, written - _MARGIN), UTC).isoformat()
+    return {item.session_id for item in archive.minutes.all_said() if (item.at or "") > since}
 
 
 def _cover_all(layout: Layout, records: Iterable[SessionRecord]) -> None:
@@ -96,7 +146,8 @@ def cover_sessions(archive: Archive, records: Iterable[SessionRecord]) -> None:
         folder = SessionFolder(layout.folder(entry.agent_id, record.session_id))
         if folder.database.is_file():
             _cover_one(folder, record)
-        summary = _summarise(folder, record)
+        said = archive.minutes.summary_said(record.session_id)
+        summary = _summarise(folder, record, said)
         if summary is not None and summary != entry.summary:
             entry.summary = summary
             changed = True
@@ -116,17 +167,21 @@ def _cover_one(folder: SessionFolder, record: SessionRecord) -> None:
         write_atomically(folder.index, rounds_index(record.session_id, rows))
 
 
-def _summarise(folder: SessionFolder, record: SessionRecord) -> str | None:
-    """An extracted summary in place of the placeholder, never of a person's words (INS-10)."""
-    summary = summary_line(record.session_summary)
-    if not summary:
-        return None
+def _summarise(folder: SessionFolder, record: SessionRecord, said: SaidSummary) -> str | None:
+    """A summary in place of the placeholder, or of another one that was said before; never of
+    words that a person wrote into the document (INS-10)."""
     try:
         header, start = read_head(folder.document)
-    except (OSError, Malformed):
+        if said.is_by_hand(header):
+            return header.summary
+        stale = header.edited and said.text is None  # taken back
+        opening = read_facts(folder).written.opening if stale else ""
+    except (OSError, Malformed, ValueError):
         return None
-    if header.edited or header.summary == summary:
-        return header.summary
-    told = msgspec.structs.replace(header, summary=summary)
+    summary = summary_line(record.session_summary or opening)
+    by_person = said.text is not None
+    if not summary or (header.summary == summary and header.edited == by_person):
+        return header.summary if summary else None
+    told = msgspec.structs.replace(header, summary=summary, edited=by_person)
     write_document(folder.document, told, body_bytes(folder.document, start))
     return summary

@@ -13,15 +13,14 @@ from typing import Any
 
 import msgspec
 
-from minutebook.archive.coverage import SUMMARY, Ranges
+from minutebook.archive.coverage import NOTHING_SAID, SaidSummary, Spans
 from minutebook.archive.growth import Growth
 from minutebook.derive.identity import Identity, identify
 from minutebook.derive.times import instant
 from minutebook.model import Roster, Round, SessionInfo
-from minutebook.model.engagement import Correction
+from minutebook.model.said import Set
 from minutebook.record.checkpoints import keep_checkpoint
 from minutebook.record.documents import peek
-from minutebook.record.engagements import add_correction
 from minutebook.record.facts import SessionFacts, read_facts
 from minutebook.record.header import header_of
 from minutebook.record.layout import Layout, SessionFolder, agent_id_of
@@ -30,6 +29,7 @@ from minutebook.record.media import MediaStore
 from minutebook.record.publish import Publication, Published
 from minutebook.record.recover import StoredRounds, recovered_facts, restore_rounds
 from minutebook.record.rounds import round_file
+from minutebook.record.said import add_said
 from minutebook.record.store import write_atomically
 from minutebook.sources.base import Transcript
 from minutebook.sources.registry import SOURCES
@@ -169,7 +169,11 @@ class SessionWriting:
     # -- the rest
 
     def finish(
-        self, *, summary: str | None = None, said: str | None = None, ranges: Ranges | None = None
+        self,
+        *,
+        summary: str | None = None,
+        said: SaidSummary = NOTHING_SAID,
+        ranges: Spans | None = None,
     ) -> Done:
         """Write what the rounds come to: subagents, facts, document, databases.
 
@@ -190,10 +194,10 @@ class SessionWriting:
         publication = self._publication
         self._write_subagents(publication, live)
         old = peek(self._folder.document) if self._known is not None else None
-        if old is not None and old.edited and old.summary != said:
-            said = old.summary
-            correction = Correction(self.transcript.session_id, "", (0, 0), SUMMARY, said)
-            add_correction(self._layout, correction)
+        words = said.text
+        if old is not None and said.is_by_hand(old):
+            words = old.summary
+            add_said(self._layout, self.transcript.session_id, Set(values={"summary": words}))
         facts = publication.facts(
             SessionFacts(
                 info=self.info,
@@ -204,7 +208,7 @@ class SessionWriting:
             )
         )
         header = header_of(
-            facts, self.identity, self.agent_id, said or summary, edited=said is not None
+            facts, self.identity, self.agent_id, words or summary, edited=words is not None
         )
         published = publication.finish(facts, header, ranges)
         self._keep_checkpoint(published, waiting)

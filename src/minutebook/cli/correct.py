@@ -1,44 +1,249 @@
-"""``minutebook correct``."""
+"""``minutebook correct``: a person's word, which wins over every extraction (UND-07)."""
 
 from __future__ import annotations
 
-import click
+from collections.abc import Callable
+from typing import Any, TypeVar
 
+import click
+import msgspec
+
+from minutebook.archive.saying import Spoken
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option, opened
-from minutebook.errors import NotFound
-from minutebook.verbs.correct import correct
+from minutebook.derive.times import instant
+from minutebook.derive.wording import rounds_text
+from minutebook.model.engagement import Engagement
+from minutebook.model.said import (
+    Hide,
+    Join,
+    Move,
+    Note,
+    Split,
+    Star,
+    Statement,
+    Undo,
+    Unhide,
+    Unstar,
+)
+from minutebook.verbs.correct import in_words, parse_span, set_fields
+
+F = TypeVar("F", bound=Callable[..., Any])
+_DEFAULT = "set"
 
 
-@click.command("correct")
+class _Group(click.Group):
+    """A group whose first word may also be a session: then fields are set."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[0] == "--":
+            args = [_DEFAULT, *args[1:]]
+        elif args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = [_DEFAULT, *args]
+        return super().parse_args(ctx, args)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(self.commands)
+
+
+@click.group(
+    "correct",
+    cls=_Group,
+    subcommand_metavar="SESSION [ENGAGEMENT] FIELD=VALUE…\n         minutebook correct COMMAND …",
+    options_metavar="",
+)
+def command() -> None:
+    """Correct sessions and engagements; your word wins over every later extraction.
+
+    \b
+      minutebook correct Reed title='Login rewrite' agent_role=reviewer
+      minutebook correct Reed 3 topic='Fix the login redirect' method=debug
+      minutebook correct split Reed 3 5     # a new engagement begins at round 5
+      minutebook correct undo
+
+    ENGAGEMENT is its id, the start of its id, or the number of a round in it. Its fields are
+    topic, project, method, phase, outcome, key_decisions (separated by ;) and turn_range (3-7).
+    A session's fields are title, agent_name, agent_role and summary.
+
+    If a session has the name of a command, write -- before it: minutebook correct -- split
+    title=Other.
+    """
+
+
+def _common(function: F) -> F:
+    return archive_options(json_option(function))
+
+
+def _say(
+    session: str, statement: Statement, roots: tuple[str, ...], archive: str | None, as_json: bool
+) -> None:
+    book = opened(archive, roots)
+    _print(book.say(session, statement), as_json)
+
+
+@command.command(_DEFAULT, options_metavar="", short_help="Set fields (the default).")
 @click.argument("session")
-@click.argument("engagement")
-@click.argument("setting", metavar="FIELD=VALUE")
-@archive_options
-@json_option
-def command(
+@click.argument("words", nargs=-1, required=True, metavar="[ENGAGEMENT] FIELD=VALUE…")
+@_common
+def set_(
     session: str,
-    engagement: str,
-    setting: str,
+    words: tuple[str, ...],
     roots: tuple[str, ...],
     archive: str | None,
     as_json: bool,
 ) -> None:
-    """Correct an engagement; your word wins over every later extraction.
+    """Set fields of an engagement, or of the session if you name no engagement."""
+    _print(set_fields(opened(archive, roots), session, words), as_json)
 
-    ENGAGEMENT is its id, the start of it, or the number of a round in it. FIELD is topic,
-    project, method, phase, outcome, key_decisions (separated by ;) or turn_range (3-7).
+
+@command.command("split")
+@click.argument("session")
+@click.argument("engagement")
+@click.argument("round", type=click.IntRange(1, 10**9))
+@_common
+def split(session: str, engagement: str, round: int, **options: Any) -> None:
+    """Begin a new engagement at ROUND.
+
+    The part before ROUND keeps the decisions and the outcome. Times, files and commits of both
+    parts are found again in their rounds.
     """
+    _say(session, Split(engagement, round=round), **options)
+
+
+@command.command("join")
+@click.argument("session")
+@click.argument("engagement")
+@click.argument("other", metavar="ENGAGEMENT")
+@_common
+def join(session: str, engagement: str, other: str, **options: Any) -> None:
+    """Make two engagements one.
+
+    It keeps the topic, project and method of the first one named, the decisions of both, and the
+    phase and outcome of the one that ended last.
+    """
+    _say(session, Join(engagement, other=other), **options)
+
+
+@command.command("move")
+@click.argument("session")
+@click.argument("engagement")
+@click.argument("rounds", metavar="FIRST-LAST")
+@_common
+def move(session: str, engagement: str, rounds: str, **options: Any) -> None:
+    """Move the boundaries of an engagement.
+
+    Its neighbours make room, or take the rounds it leaves.
+    """
+    first, last = parse_span(rounds)
+    _say(session, Move(engagement, first=first, last=last), **options)
+
+
+def _mark(name: str, kind: Callable[[str], Statement], doc: str) -> None:
+    @click.argument("session")
+    @click.argument("engagement", default="")
+    @_common
+    def mark(session: str, engagement: str, **options: Any) -> None:
+        _say(session, kind(engagement), **options)
+
+    mark.__doc__ = doc
+    command.command(name)(mark)
+
+
+_mark("star", Star, "Mark a session or an engagement with a star (search --starred).")
+_mark("unstar", Unstar, "Take the star off.")
+_mark("hide", Hide, "Leave it out of lists and statistics; searching for words still finds it.")
+_mark("unhide", Unhide, "List and count it again.")
+
+
+@command.command("note")
+@click.argument("session")
+@click.argument("words", nargs=-1, required=True, metavar="[ENGAGEMENT] TEXT")
+@_common
+def note(session: str, words: tuple[str, ...], **options: Any) -> None:
+    """Write a note on a session or an engagement.
+
+    It replaces the note there was; an empty text removes it. Quote TEXT if it has spaces.
+    """
+    if len(words) > 2:
+        raise click.UsageError("Quote the text: note SESSION [ENGAGEMENT] 'two words'.")
+    engagement = words[0] if len(words) == 2 else ""
+    _say(session, Note(engagement, text=words[-1]), **options)
+
+
+@command.command("undo")
+@click.argument("session", default="")
+@_common
+def undo(session: str, **options: Any) -> None:
+    """Take back the last thing said: of SESSION, or of any session.
+
+    Run it again to take back the one before. Nothing is deleted: `list` still shows it.
+    """
+    _say(session, Undo(), **options)
+
+
+@command.command("list")
+@click.argument("session")
+@_common
+def list_(session: str, roots: tuple[str, ...], archive: str | None, as_json: bool) -> None:
+    """List what was said of a session, oldest first."""
     book = opened(archive, roots)
-    if not book.exists:
-        raise NotFound("There are no engagements yet: `minutebook ingest` finds them.")
-    changed = correct(book, session, engagement, setting)
+    said = book.said(session)
     if as_json:
-        print_json(engagement=changed)
+        print_json(said=[{**msgspec.to_builtins(item), "words": in_words(item)} for item in said])
         return
-    first, last = changed.turn_range
-    terminal.say(
-        f"{changed.id}: {terminal.one_line(changed.topic)} "
-        f"({changed.method}, {changed.phase}, rounds {first}-{last})."
-    )
+    for item in said:
+        when = instant(item.at)
+        at = when.strftime("%Y-%m-%d %H:%M") if when else "(before)"
+        line = f"{at:16}  {item.id}  {terminal.one_line(in_words(item))}"
+        terminal.say(terminal.quiet(f"{line} (taken back)") if item.undone else line)
+    if not said:
+        terminal.note("Nothing was said of this session.")
+
+
+# -- showing
+
+
+def _print(spoken: Spoken, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            said={**msgspec.to_builtins(spoken.said), "words": in_words(spoken.said)},
+            undone=spoken.undone,
+            engagement=spoken.engagement,
+            made=spoken.made,
+            session=spoken.session,
+        )
+        return
+    if spoken.undone is not None:
+        name = terminal.one_line(spoken.session.session_id[:8])
+        terminal.say(f"Taken back ({name}): {terminal.one_line(in_words(spoken.undone))}.")
+    elif spoken.engagement is not None:
+        for engagement in (spoken.engagement, spoken.made):
+            if engagement is not None:
+                terminal.say(_line(engagement))
+    else:
+        _print_session(spoken)
+    if not spoken.indexed:
+        terminal.note("Another run is writing the archive; it will update the index page.")
+
+
+def _line(engagement: Engagement) -> str:
+    star = "★ " if engagement.starred else ""
+    facts = [engagement.method, engagement.phase, rounds_text(engagement.ranges)]
+    facts += ["hidden"] if engagement.hidden else []
+    line = f"{star}{engagement.id}: {engagement.topic} ({', '.join(facts)})."
+    return terminal.one_line(f"{line} Note: {engagement.note}" if engagement.note else line)
+
+
+def _print_session(spoken: Spoken) -> None:
+    record = spoken.session
+    star = "★ " if record.starred else ""
+    named = [("title", record.title), ("name", record.agent_name), ("role", record.agent_role)]
+    facts = [f"{what} '{text}'" for what, text in named if text]
+    facts += ["hidden"] if record.hidden else []
+    line = f"{star}{record.session_id[:8]}: {', '.join(facts) or 'no title'}."
+    extra = (("Summary", record.told_summary), ("Note", record.note))
+    terminal.say(terminal.one_line(line))
+    for what, text in extra:
+        if text:
+            terminal.say(terminal.one_line(f"{what}: {text}"))

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from minutebook.cli.options import GHOSTS, ONCE
+from minutebook.cli.options import GHOSTS, HIDDEN, ONCE, STARRED
 from minutebook.derive.labels import known_method, known_phase
 from minutebook.derive.periods import since as parse_since
 from minutebook.errors import BadArgument
@@ -48,6 +48,8 @@ _OPTIONS = (
     ),
     click.option("--ghosts", is_flag=True, help=GHOSTS),
     click.option("--copies", is_flag=True, help="List copies of a conversation, too."),
+    click.option("--starred", is_flag=True, help=STARRED),
+    click.option("--hidden", is_flag=True, help=HIDDEN),
 )
 
 
@@ -88,6 +90,8 @@ def filters_of(options: dict[str, Any]) -> Filters:
         error=_words(options["error"], "--error"),
         ghosts=options["ghosts"],
         copies=options["copies"],
+        starred=options["starred"],
+        hidden=options["hidden"],
     )
 
 

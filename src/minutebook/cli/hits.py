@@ -72,6 +72,7 @@ def _print_hit(hit: Hit, address: str) -> None:
     project = project_of(hit.project) if hit.project else ""
     copies = ", ".join(id[:8] for id in hit.copies)
     who = " · ".join(terminal.one_line(text) for text in (hit.name or "", project) if text)
+    who = f"★ {who}" if hit.starred else who
     also = f" · also in {copies}" if copies else ""
     left = room - len(address) - 14
     if left - len(also) < _NAME:  # who it is matters more than where else
@@ -105,6 +106,8 @@ def _print_more(hit: Hit) -> None:
         _print_passage(hit.snippet, "outcome")
     elif hit.engagement is not None and hit.snippet.text and hit.side not in _NAMED:
         _print_topic(hit.engagement)
+    if hit.engagement is not None and hit.engagement.note:
+        terminal.say(terminal.quiet(f"  note: {terminal.one_line(hit.engagement.note)}"))
     session = terminal.one_line(hit.session_id)
     # Without its transcript, an export is the way to go on.
     again = f"minutebook export-claude {session[:8]}" if hit.document else None

@@ -150,9 +150,8 @@ def print_backlog(report: IngestReport) -> None:
 
 def print_engagements(archive: Archive) -> None:
     """The newest engagements, what there is of which method, and where to read on."""
-    records = archive.records()
-    print_newest(records.values())
-    methods = Counter(e.method for record in records.values() for e in record.engagements)
+    print_newest(archive.records().values())
+    methods = Counter(engagement.method for _, engagement in archive.engagements())
     told = ", ".join(f"{count:,} {method}" for method, count in methods.most_common())
     if told:
         terminal.say()
@@ -162,7 +161,12 @@ def print_engagements(archive: Archive) -> None:
 
 def print_newest(records: Iterable[SessionRecord]) -> None:
     """The newest engagements, one per line."""
-    rows = [(record, engagement) for record in records for engagement in record.engagements]
+    rows = [
+        (record, engagement)
+        for record in records
+        for engagement in record.engagements
+        if not (record.hidden or engagement.hidden)
+    ]
     rows.sort(key=lambda row: row[1].started or row[0].started or "", reverse=True)
     shown = rows[:_MOST]
     cells = max((len(_address(*row)) for row in shown), default=0)

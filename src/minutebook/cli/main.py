@@ -22,7 +22,7 @@ VERBS = {
     "similar": "Find turns of other sessions that are about the same as one.",
     "semantic": "Configure semantic search; show embedding progress.",
     "corpus": "Build and search a corpus of turn pairs: what you asked, what was answered.",
-    "correct": "Correct an engagement; your word wins over every later extraction.",
+    "correct": "Correct sessions and engagements; your word wins over every later extraction.",
     "doctor": "Show what the transcripts look like, and which will be deleted.",
     "context": "Give an agent exactly the rounds it needs, within its budget.",
     "mcp": "Let agents search, read and build contexts, over the Model Context Protocol.",

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 GHOSTS = "Also sessions that never reached substantive work."
+HIDDEN = "Also what you hid with `correct hide`."
+STARRED = "Only what you marked with `correct star`."
 _SAID_TWICE = re.compile(r"^it is damaged \((.*)\)$")
 
 
@@ -72,8 +74,10 @@ def opened(
 def name_damage(archive: Archive) -> None:
     """A note for each file of the archive that could not be read (ARC-07)."""
     from minutebook.cli import terminal
+    from minutebook.record.said import NEWER
 
     for trouble in archive.troubles() if archive.root.is_dir() else ():
         path, reason = terminal.one_line(str(trouble.path)), terminal.one_line(trouble.reason)
         reason = _SAID_TWICE.sub(r"\1", reason).rstrip(".")
-        terminal.note(f"{path} is damaged: {reason}. The rest was read.")
+        how = "is not fully understood" if NEWER in reason else "is damaged"
+        terminal.note(f"{path} {how}: {reason}. The rest was read.")

@@ -33,7 +33,7 @@ def print_overview(root: Path | None = None, *, minutes: bool = False) -> None:
         make_folder(place)
     archive = opened(str(place) if place else None, [str(root)] if root else [], create=minutes)
     found = archive.sessions()
-    if root is None and not found.sessions and not found.ghosts_hidden:
+    if root is None and not (found.sessions or found.ghosts_hidden or found.hidden):
         from minutebook.cli.demo import example_folder
 
         folder = example_folder()

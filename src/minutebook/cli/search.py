@@ -145,6 +145,7 @@ def command(
             capped=answer.capped,
             ghosts_hidden=answer.ghosts_hidden,
             copies_hidden=answer.copies_hidden,
+            hidden=answer.hidden,
             hits=answer.hits,
         )
         return
@@ -181,6 +182,8 @@ def _print_footer(answer: Answer, page: int, limit: int) -> None:
     if answer.copies_hidden:
         count = terminal.plural(answer.copies_hidden, "copy", "copies")
         left_out.append(f"{count} (--copies)")
+    if answer.hidden:
+        left_out.append(f"{answer.hidden:,} that you hid (--hidden)")
     print_total(
         answer.total, len(answer.hits), page, limit, capped=answer.capped, left_out=left_out
     )

@@ -23,6 +23,11 @@ from minutebook.errors import BadArgument
 @click.option(
     "--no-ingest", is_flag=True, help="Only show what is there: take no minutes at start."
 )
+@click.option(
+    "--read-only",
+    is_flag=True,
+    help="Change nothing: take no minutes, accept no corrections.",
+)
 def command(
     roots: tuple[str, ...],
     archive: str | None,
@@ -32,6 +37,7 @@ def command(
     open_browser: bool,
     watch: bool,
     no_ingest: bool,
+    read_only: bool,
 ) -> None:
     """See what was worked on: timeline, decisions, transcripts, search, in your browser.
 
@@ -40,6 +46,8 @@ def command(
     """
     if watch and no_ingest:
         raise BadArgument("--watch takes minutes, --no-ingest does not: choose one.")
+    if watch and read_only:
+        raise BadArgument("--watch takes minutes, --read-only does not: choose one.")
     import webbrowser
 
     from minutebook.web.app import Viewer, create_app
@@ -59,7 +67,13 @@ def command(
         if open_browser:
             webbrowser.open(address)
 
-    viewer = Viewer(book.layout, book.places, take=not no_ingest, watch=watch)
+    viewer = Viewer(
+        book.layout,
+        book.places,
+        take=not (no_ingest or read_only),
+        watch=watch,
+        read_only=read_only,
+    )
     app = create_app(
         viewer, port=port, host=host if host in ("0.0.0.0", "::") else shown, token=token
     )

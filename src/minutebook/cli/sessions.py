@@ -10,7 +10,15 @@ import click
 from minutebook.archive.sessions import SessionList, SessionSummary
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
-from minutebook.cli.options import GHOSTS, ONCE, archive_options, json_option, opened
+from minutebook.cli.options import (
+    GHOSTS,
+    HIDDEN,
+    ONCE,
+    STARRED,
+    archive_options,
+    json_option,
+    opened,
+)
 from minutebook.derive.periods import since as parse_since
 from minutebook.model import Roster
 
@@ -27,6 +35,8 @@ _NARROW = 70
 )
 @click.option("--since", metavar="DATE", **ONCE, help="Only sessions active since then.")
 @click.option("--ghosts", is_flag=True, help=GHOSTS)
+@click.option("--starred", is_flag=True, help=STARRED)
+@click.option("--hidden", is_flag=True, help=HIDDEN)
 @click.option("-n", "--limit", type=click.IntRange(min=1), help="At most so many.")
 @json_option
 def command(
@@ -35,6 +45,8 @@ def command(
     project: str | None,
     since: str | None,
     ghosts: bool,
+    starred: bool,
+    hidden: bool,
     limit: int | None,
     as_json: bool,
 ) -> None:
@@ -44,6 +56,8 @@ def command(
         project=project,
         since=None if since is None else parse_since(since),
         ghosts=ghosts,
+        starred=starred,
+        hidden=hidden,
     )
     rows = found.sessions[:limit]
     if as_json:
@@ -51,6 +65,7 @@ def command(
             sessions=[as_dict(row) for row in rows],
             total=found.total,
             ghosts_hidden=found.ghosts_hidden,
+            hidden=found.hidden,
             unusable=found.unusable,
         )
         return
@@ -87,6 +102,9 @@ def as_dict(row: SessionSummary) -> dict[str, Any]:
         "size": row.size,
         "source": info.source,
         "path": Path(row.path) if row.path else None,
+        "starred": row.starred,
+        "hidden": row.hidden,
+        "note": row.note,
         "archived": row.archived,
         "present": row.present,
     }
@@ -133,7 +151,8 @@ def _line(cells: tuple[str, ...], widths: tuple[int, ...]) -> str:
 def _full_name(row: SessionSummary) -> str:
     named = terminal.one_line(row.name)
     title = terminal.one_line(row.info.title or "")
-    return f"{named} · {title}" if row.identity.name and title not in ("", named) else named
+    full = f"{named} · {title}" if row.identity.name and title not in ("", named) else named
+    return f"★ {full}" if row.starred else full
 
 
 def warn_of_roster(roster: Roster) -> None:
@@ -149,7 +168,7 @@ def print_remarks(found: SessionList, shown: int) -> None:
     if not found.sessions:
         if found.others_hidden:
             terminal.note("No session fits these filters.")
-        elif not found.ghosts_hidden:
+        elif not (found.ghosts_hidden or found.hidden):
             terminal.note(
                 "No sessions found. Point --root at a folder of transcripts, "
                 "or try `minutebook demo`."
@@ -161,6 +180,8 @@ def print_remarks(found: SessionList, shown: int) -> None:
     hidden = []
     if found.ghosts_hidden:
         hidden.append(terminal.plural(found.ghosts_hidden, "ghost") + " (--ghosts)")
+    if found.hidden:
+        hidden.append(f"{found.hidden:,} hidden (--hidden)")
     if found.unusable:
         hidden.append(terminal.plural(len(found.unusable), "unusable file") + " (see doctor)")
     if hidden:

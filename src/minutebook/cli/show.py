@@ -19,8 +19,10 @@ from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option, opened, secrets_option
 from minutebook.cli.transcript import PARTS, TranscriptPrinter
 from minutebook.derive.times import instant
+from minutebook.derive.wording import rounds_text
 from minutebook.errors import BadArgument, NotFound
 from minutebook.model import Round, Subagent
+from minutebook.model.engagement import SessionRecord
 
 
 @click.command("show")
@@ -61,6 +63,9 @@ def command(
         print_json(
             session=summary.info,
             identity=summary.identity,
+            starred=summary.starred,
+            hidden=summary.hidden,
+            note=summary.note,
             path=Path(summary.path) if summary.path else reading.document,
             rounds=[_with_pictures(msgspec.to_builtins(r), reading) for r in rounds],
             subagents=[
@@ -70,6 +75,7 @@ def command(
         )
         return
     _print_header(summary, reading.count)
+    _print_said(book.record(session_id))
     printer = TranscriptPrinter(
         parts, shorten=not (full or alone), subagent=partial(_subagent, reading, _known(reading))
     )
@@ -167,6 +173,7 @@ def _print_header(summary: SessionSummary, rounds: int) -> None:
     info = summary.info
     started = instant(info.started)
     title = terminal.one_line(summary.name)
+    title = f"★ {title}" if summary.starred else title
     terminal.say(click.style(terminal.fit(title, terminal.columns()), bold=True))
     facts = [
         info.project,
@@ -179,3 +186,22 @@ def _print_header(summary: SessionSummary, rounds: int) -> None:
     line = " · ".join(terminal.one_line(fact) for fact in facts if fact)
     terminal.say(terminal.quiet(terminal.fit(line, terminal.columns())))
     terminal.say(terminal.quiet(terminal.one_line(info.id)))
+
+
+def _print_said(record: SessionRecord) -> None:
+    """What a person said of the session and its engagements."""
+    if record.corrected or record.note or record.hidden:
+        told = (
+            ("hidden", "from lists and statistics" if record.hidden else ""),
+            ("summary", record.session_summary if "summary" in record.corrected else ""),
+            ("note", record.note),
+        )
+        for what, text in told:
+            if text:
+                terminal.say(f"{terminal.quiet(f'{what}:')} {terminal.one_line(text)}")
+    for engagement in record.engagements:
+        if engagement.starred or engagement.note:
+            star = "★ " if engagement.starred else ""
+            topic = f"{star}{rounds_text(engagement.ranges)}: {engagement.topic}"
+            note = f" ({engagement.note})" if engagement.note else ""
+            terminal.say(terminal.one_line(topic + note))

@@ -58,6 +58,9 @@ def show_stats(archive: Archive, query: Query, as_json: bool) -> None:
     if found.copies_hidden:
         count = terminal.plural(found.copies_hidden, "engagement")
         terminal.note(f"{count} of copied conversations counted once (--copies counts all).")
+    if found.hidden:
+        count = terminal.plural(found.hidden, "hidden engagement is", "hidden engagements are")
+        terminal.note(f"{count} not counted (--hidden counts them).")
 
 
 def _table(title: str, counts: dict[str, int], *, marked: bool = False) -> None:

@@ -8,7 +8,7 @@ import msgspec
 
 from minutebook.model import Roster, SessionInfo
 
-NameSource = Literal["rename", "custom-title", "signature", "roster"]
+NameSource = Literal["rename", "custom-title", "signature", "roster", "said"]
 
 
 class Identity(msgspec.Struct, frozen=True, omit_defaults=True):

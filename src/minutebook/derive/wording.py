@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 
@@ -23,3 +24,10 @@ def plural(count: int, one: str, many: str | None = None) -> str:
 def pretty(value: Any) -> str:
     """JSON for eyes."""
     return json.dumps(value, ensure_ascii=False, indent=2, default=str)
+
+
+def rounds_text(ranges: Iterable[tuple[int, int]]) -> str:
+    """``round 3``, ``rounds 3-7``, ``rounds 3-5, 9``."""
+    parts = [f"{first}" if first == last else f"{first}-{last}" for first, last in ranges]
+    one = len(parts) == 1 and "-" not in parts[0]
+    return f"{'round' if one else 'rounds'} {', '.join(parts)}"

@@ -1,126 +1,260 @@
-"""A person's corrections, laid over what an extractor said (ING-33)."""
+"""What a person said, applied to the engagements an extractor found (ING-33, UND-07).
+
+Statement by statement, in their order. Whatever is split, joined or moved: every round that is
+in an engagement stays in exactly one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import msgspec
 
-from minutebook.derive.activity import Activity
-from minutebook.extract.records import free_id, with_facts
+from minutebook.extract.records import free_id
 from minutebook.extract.validation import one_line
-from minutebook.model.engagement import (
-    METHODS,
-    MOST_DECISIONS,
-    PHASES,
-    Correction,
-    Engagement,
-    SessionRecord,
+from minutebook.model.engagement import METHODS, MOST_DECISIONS, PHASES, Engagement
+from minutebook.model.said import (
+    Hide,
+    Join,
+    Move,
+    Note,
+    Ranges,
+    Set,
+    Split,
+    Star,
+    Unhide,
+    Unstar,
+    Written,
 )
 
-FIELDS = ("topic", "project", "method", "phase", "outcome", "key_decisions", "turn_range")
+_ALLOWED = {"method": METHODS, "phase": PHASES}
+_WORDS = ("topic", "project", "method", "phase", "outcome")
 
 
-def corrected(
-    record: SessionRecord, corrections: Iterable[Correction], rounds: Sequence[Activity]
-) -> SessionRecord:
-    """A record with the corrections of its session applied, in the order they were made."""
-    engagements = list(record.engagements)
-    names: dict[str, None] = {}
-    for correction in corrections:
-        place = find_engagement(engagements, correction)
-        if place is None:
-            continue
-        before = engagements[place]
-        after = _set(before, correction, record.rounds)
-        if after is None:
-            continue
-        names[f"{after.id}.{correction.field}"] = None
-        engagements[place] = after
-        if correction.field == "turn_range":
-            engagements = _fitted(engagements, place, before, rounds)
-    return msgspec.structs.replace(record, engagements=tuple(engagements), corrected=tuple(names))
+class Applying:
+    """The engagements of a session, on which statements are made one after the other."""
+
+    def __init__(
+        self, engagements: Sequence[Engagement], rounds: int, gone: Collection[str] = ()
+    ) -> None:
+        self.engagements = list(engagements)
+        self.set: dict[str, None] = {}
+        """``<engagement>.<field>`` that were set."""
+        self._rounds, self._gone = rounds, gone
+
+    def apply(self, statement: Written) -> None:
+        """What is said of an engagement that cannot be found, or makes no sense, changes nothing.
+
+        It was checked when it was said, but another extraction may have cut otherwise, and the
+        file may have been edited by hand.
+        """
+        match statement:
+            case Split():
+                self._split(statement)
+            case Join():
+                self._join(statement)
+            case Move():
+                self._move(statement.engagement, statement.rounds, statement.first, statement.last)
+            case Set() if statement.engagement:
+                self._set(statement)
+            case Star() | Unstar():
+                self._mark(statement, starred=isinstance(statement, Star))
+            case Hide() | Unhide():
+                self._mark(statement, hidden=isinstance(statement, Hide))
+            case Note():
+                self._mark(statement, note=one_line(statement.text))
+
+    def lay(self, first: int, last: int, make: Callable[[], Engagement], id: str) -> None:
+        """Rounds belong to an engagement: one there is, or a new one."""
+        part = ((first, last),)
+        chosen = next((e for e in self.engagements if e.id == id), None)
+        found = [e for e in self.engagements if e.id != id]
+        under = make() if chosen is None else chosen
+        kept = [covering(e, rest) for e in found if (rest := without(e.ranges, part))]
+        mine = part if chosen is None else joined((*chosen.ranges, *part))
+        self._put([*kept, covering(under, mine)])
+
+    def _find(self, id: str, rounds: Ranges) -> Engagement | None:
+        """The engagement that is meant: by id, else by what it covers most."""
+        for engagement in self.engagements:
+            if engagement.id == id:
+                return engagement
+        if not id or id in self._gone:
+            return None
+        shared = [overlap(engagement.ranges, rounds) for engagement in self.engagements]
+        best = max(shared, default=0)
+        return self.engagements[shared.index(best)] if best else None
+
+    def _mark(self, statement: Star | Unstar | Hide | Unhide | Note, **values: object) -> None:
+        found = self._find(statement.engagement, statement.rounds)
+        if found is not None:
+            self._replace(found, msgspec.structs.replace(found, **values))
+
+    def _set(self, statement: Set) -> None:
+        found = self._find(statement.engagement, statement.rounds)
+        if found is None:
+            return
+        now, span = found, None
+        for field, value in statement.values.items():
+            if field == "turn_range":
+                span = value
+            elif (after := _with(now, field, value)) is not None:
+                now = after
+                self.set[f"{now.id}.{field}"] = None
+        self._replace(found, now)
+        match span:
+            case (int(first), int(last)):
+                self._move(now.id, now.ranges, first, last)
+
+    def _split(self, statement: Split) -> None:
+        found = next((e for e in self.engagements if e.covers(statement.round)), None)
+        if found is None or found.turn_range[0] == statement.round:
+            return  # it begins there already
+        later = ((statement.round, found.turn_range[1]),)
+        made = free_id(statement.made or found.id, {e.id for e in self.engagements})
+        rest = _offshoot(found, made, within(found.ranges, later))
+        others = [e for e in self.engagements if e is not found]
+        self._put([*others, covering(found, without(found.ranges, later)), rest])
+
+    def _join(self, statement: Join) -> None:
+        one = self._find(statement.engagement, statement.rounds)
+        two = self._find(statement.other, statement.other_rounds)
+        if one is None or two is None or one is two:
+            return
+        meant = joined((*statement.rounds, *statement.other_rounds))
+        # Another extraction may have cut between the two once more.
+        more = [
+            e
+            for e in self.engagements
+            if e is not one and e is not two and not without(e.ranges, meant)
+        ]
+        whole = one
+        for other in (two, *more):
+            whole = _united(whole, other)
+        others = [e for e in self.engagements if e not in (one, two, *more)]
+        self._put([*others, whole])
+
+    def _move(self, id: str, rounds: Ranges, first: int, last: int) -> None:
+        found = self._find(id, rounds)
+        if found is None or not 1 <= first <= last <= self._rounds:
+            return
+        place = ((first, last),)
+        taken = {e.id for e in self.engagements}
+        chosen = covering(found, place)
+        kept: list[Engagement] = []
+        for other in self.engagements:
+            rest = without(other.ranges, place) if other is not found else ()
+            if len(rest) == 2 and len(other.ranges) == 1:  # cut in two
+                made = free_id(other.id, taken)
+                taken.add(made)
+                kept.append(_offshoot(other, made, rest[1:]))
+                rest = rest[:1]
+            if rest:
+                kept.append(covering(other, rest))
+        # What it gives up goes to its neighbour there, or else stays one of its own.
+        for part in without(found.ranges, place):
+            neighbour = next((e for e in kept if _touches(e, part, place[0])), None)
+            if neighbour is None:
+                made = free_id(found.id, taken)
+                taken.add(made)
+                kept.append(_offshoot(found, made, (part,)))
+            else:
+                kept.remove(neighbour)
+                kept.append(covering(neighbour, joined((*neighbour.ranges, part))))
+        self.set[f"{found.id}.turn_range"] = None
+        self._put([*kept, chosen])
+
+    def _replace(self, before: Engagement, now: Engagement) -> None:
+        self._put([now if e is before else e for e in self.engagements])
+
+    def _put(self, engagements: list[Engagement]) -> None:
+        self.engagements = sorted(engagements, key=lambda engagement: engagement.ranges)
 
 
-def find_engagement(engagements: Sequence[Engagement], correction: Correction) -> int | None:
-    """Position of the engagement a correction is about: by id, else by what it covers most."""
-    for place, engagement in enumerate(engagements):
-        if engagement.id == correction.engagement_id:
-            return place
-    shared = [_overlap(engagement.turn_range, correction.turn_range) for engagement in engagements]
-    best = max(shared, default=0)
-    return shared.index(best) if best > 0 else None
-
-
-def _set(engagement: Engagement, correction: Correction, rounds: int) -> Engagement | None:
-    """The engagement with one field set; None where the value makes no sense.
-
-    It was checked when it was typed, but the file may have been edited by hand.
-    """
-    field, value = correction.field, correction.value
-    if field == "turn_range":
-        match value:
-            case (int(first), int(last)) if 1 <= first <= last <= rounds:
-                return msgspec.structs.replace(engagement, turn_range=(first, last), parts=())
-        return None
+def _with(engagement: Engagement, field: str, value: object) -> Engagement | None:
+    """The engagement with one field set; None where the value makes no sense."""
     if field == "key_decisions":
-        if isinstance(value, str):
+        if not isinstance(value, tuple):
             return None
         said = tuple(one_line(str(decision)) for decision in value[:MOST_DECISIONS])
         return msgspec.structs.replace(engagement, key_decisions=said)
-    allowed = {"method": METHODS, "phase": PHASES}.get(field)
-    if field not in FIELDS or not isinstance(value, str) or (allowed and value not in allowed):
+    allowed = _ALLOWED.get(field)
+    if field not in _WORDS or not isinstance(value, str) or (allowed and value not in allowed):
         return None
     return msgspec.structs.replace(engagement, **{field: one_line(value)})
 
 
-def _fitted(
-    engagements: list[Engagement], place: int, before: Engagement, rounds: Sequence[Activity]
-) -> list[Engagement]:
-    """Every round stays in an engagement when one range was set by hand.
-
-    Others make room. What the engagement gave up goes to its neighbour there; where there
-    is none (the session has grown, or it was moved away), it stays one of its own.
-    """
-    chosen = engagements[place]
-    others = [e for index, e in enumerate(engagements) if index != place]
-    kept = [chosen]
-    taken = {engagement.id for engagement in engagements}
-    for other in others:
-        for number, part in enumerate(_without(other.turn_range, chosen.turn_range)):
-            id = other.id if number == 0 else free_id(other.id, taken)
-            taken.add(id)
-            kept.append(msgspec.structs.replace(other, id=id, turn_range=part))
-    for part in _without(before.turn_range, chosen.turn_range):
-        neighbour = next((e for e in kept if e is not chosen and _touches(e, part, chosen)), None)
-        if neighbour is None:
-            id = free_id(before.id, taken)
-            taken.add(id)
-            kept.append(msgspec.structs.replace(before, id=id, turn_range=part))
-        else:
-            start, end = neighbour.turn_range
-            joined = (min(start, part[0]), max(end, part[1]))
-            kept[kept.index(neighbour)] = msgspec.structs.replace(neighbour, turn_range=joined)
-    ordered = sorted(kept, key=lambda engagement: engagement.turn_range)
-    return [with_facts(engagement, rounds) for engagement in ordered] if rounds else ordered
+def _offshoot(engagement: Engagement, id: str, ranges: Ranges) -> Engagement:
+    """An engagement made of rounds of another; what was decided and achieved stays there."""
+    bare = msgspec.structs.replace(
+        engagement, id=id, key_decisions=(), outcome="", starred=False, note=""
+    )
+    return covering(bare, ranges)
 
 
-def _touches(engagement: Engagement, part: tuple[int, int], chosen: Engagement) -> bool:
+def _united(one: Engagement, two: Engagement) -> Engagement:
+    """One engagement of two: decisions of both; phase and outcome of the one that ended last."""
+    earlier, later = (one, two) if one.turn_range[1] < two.turn_range[1] else (two, one)
+    whole = msgspec.structs.replace(
+        one,
+        key_decisions=tuple(dict.fromkeys((*earlier.key_decisions, *later.key_decisions))),
+        phase=later.phase,
+        outcome=later.outcome or earlier.outcome,
+        starred=one.starred or two.starred,
+        hidden=one.hidden and two.hidden,
+        note=" · ".join(dict.fromkeys(note for note in (one.note, two.note) if note)),
+    )
+    return covering(whole, joined((*one.ranges, *two.ranges)))
+
+
+def _touches(engagement: Engagement, part: tuple[int, int], chosen: tuple[int, int]) -> bool:
     """Whether an engagement is the neighbour of a part that was given up beside the chosen one."""
-    start, end = engagement.turn_range
-    first, last = chosen.turn_range
-    if part[0] == last + 1:
-        return start == part[1] + 1
-    if part[1] == first - 1:
-        return end == part[0] - 1
+    if part[0] == chosen[1] + 1:
+        return any(start == part[1] + 1 for start, _ in engagement.ranges)
+    if part[1] == chosen[0] - 1:
+        return any(end == part[0] - 1 for _, end in engagement.ranges)
     return False
 
 
-def _without(a: tuple[int, int], b: tuple[int, int]) -> list[tuple[int, int]]:
-    """What is left of one range when another is taken out of it."""
-    parts = [(a[0], min(a[1], b[0] - 1)), (max(a[0], b[1] + 1), a[1])]
-    return [part for part in dict.fromkeys(parts) if part[0] <= part[1]]
+# -- ranges
 
 
-def _overlap(a: tuple[int, int], b: tuple[int, int]) -> int:
-    return max(0, min(a[1], b[1]) - max(a[0], b[0]) + 1)
+def covering(engagement: Engagement, ranges: Ranges) -> Engagement:
+    """An engagement that covers these rounds; when it was and what it left behind is not known."""
+    hull = (ranges[0][0], ranges[-1][1])
+    parts = ranges if len(ranges) > 1 else ()
+    return msgspec.structs.replace(engagement, turn_range=hull, parts=parts)
+
+
+def joined(ranges: Ranges) -> Ranges:
+    """Ranges in order, those that touch as one."""
+    found: list[tuple[int, int]] = []
+    for first, last in sorted(ranges):
+        if found and found[-1][1] + 1 >= first:
+            found[-1] = (found[-1][0], max(last, found[-1][1]))
+        else:
+            found.append((first, last))
+    return tuple(found)
+
+
+def without(ranges: Ranges, others: Ranges) -> Ranges:
+    """What is left of ranges when others are taken out of them."""
+    found = list(ranges)
+    for start, end in others:
+        found = [
+            part
+            for first, last in found
+            for part in ((first, min(last, start - 1)), (max(first, end + 1), last))
+            if part[0] <= part[1]
+        ]
+    return joined(tuple(found))
+
+
+def within(ranges: Ranges, others: Ranges) -> Ranges:
+    """What ranges have in common with others."""
+    return without(ranges, without(ranges, others))
+
+
+def overlap(ranges: Ranges, others: Ranges) -> int:
+    """How many rounds ranges have in common with others."""
+    return sum(last - first + 1 for first, last in within(ranges, others))

@@ -203,6 +203,7 @@ def engagement_entries(record: SessionRecord) -> Iterator[Entry]:
                 for text in (
                     *(record.session_summary, engagement.method, engagement.phase),
                     *(engagement.project, record.agent_name, record.agent_role, record.slug),
+                    *(engagement.note, record.note),
                 )
                 if text
             ),

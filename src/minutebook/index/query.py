@@ -50,6 +50,10 @@ class Filters(msgspec.Struct, frozen=True, omit_defaults=True):
     ghosts: bool = False
     copies: bool = False
     """Whether engagements of copied conversations are listed, too."""
+    starred: bool = False
+    """Only what a person marked with a star: the engagement, or its session."""
+    hidden: bool = False
+    """Whether what a person hid is listed and counted, too."""
 
 
 class Query(msgspec.Struct, frozen=True):

@@ -56,6 +56,8 @@ File = Annotated[
         "path, or a glob."
     ),
 ]
+Starred = Annotated[bool, Field(description="Only what the person marked with a star.")]
+Hidden = Annotated[bool, Field(description="Also what the person hid.")]
 Limit = Annotated[int, Field(description="How many to answer with at most.")]
 Cursor = Annotated[str | None, Field(description="The cursor of the last answer, to go on.")]
 Words = Annotated[

@@ -20,6 +20,7 @@ from minutebook.derive.tokens import BYTES_A_TOKEN, tokens, utf8_bytes
 from minutebook.derive.wording import plural
 from minutebook.errors import BadArgument
 from minutebook.model.session import project_of
+from minutebook.record.said import NEWER
 from minutebook.verbs.decisions import Decision, Pair
 
 T = TypeVar("T")
@@ -78,7 +79,7 @@ def answer(head: str, lines: Iterable[str], cursor: str | None) -> str:
     return "\n".join(told)
 
 
-def left_out(ghosts: int, copies: int) -> str:
+def left_out(ghosts: int, copies: int, hid: int) -> str:
     """What a list of engagements leaves out (SRCH-10); empty where that is nothing."""
     parts = []
     if ghosts:
@@ -92,6 +93,8 @@ def left_out(ghosts: int, copies: int) -> str:
                 copies, "engagement of a copied conversation", "engagements of copied conversations"
             )
         )
+    if hid:
+        parts.append(f"{plural(hid, 'engagement')} that a person hid (hidden=true lists them)")
     return f"Left out: {', '.join(parts)}." if parts else ""
 
 
@@ -109,7 +112,8 @@ def state_of(found: Answer) -> str:
 def damage(files: Mapping[str, str]) -> str:
     """Which files could not be read (path → why); empty where all could."""
     named = [
-        f"{one_line(path)} is damaged: {one_line(reason).rstrip('.')}."
+        f"{one_line(path)} {'is not fully understood' if NEWER in reason else 'is damaged'}: "
+        f"{one_line(reason).rstrip('.')}."
         for path, reason in sorted(files.items())
     ]
     if len(named) > _MOST_DAMAGED:
@@ -122,11 +126,13 @@ def engagement_line(pair: Pair, short: Short) -> str:
     facts = [
         (engagement.started or record.started or "")[:10],
         addresses_of(pair, short),
+        "★" if engagement.starred or record.starred else "",
         f"[{one_line(engagement.method)}, {one_line(engagement.phase)}]",
         one_line(engagement.topic),
         f"({one_line(project_of(engagement.project or record.cwd or ''))})",
         f"by {one_line(record.agent_name)}" if record.agent_name else "",
         f"→ {one_line(engagement.outcome)[:_OUTCOME]}" if engagement.outcome else "",
+        f"note: {one_line(engagement.note)[:_OUTCOME]}" if engagement.note else "",
         f"engagement={one_line(engagement.id)}",
     ]
     return "- " + " ".join(fact for fact in facts if fact)
@@ -152,6 +158,7 @@ def hit_line(hit: Hit, short: Short) -> str:
     facts = [
         (hit.at or "")[:10],
         f"{short(hit.session_id)}#{hit.round}" + (f".{hit.block}" if hit.block else ""),
+        "★" if hit.starred else "",
         topic,
         f"({one_line(project_of(hit.project))})" if hit.project else "",
         f"(also in {', '.join(short(id) for id in hit.copies)})" if hit.copies else "",

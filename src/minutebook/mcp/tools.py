@@ -13,7 +13,7 @@ from minutebook.archive.files import find_file
 from minutebook.archive.finding import bring_up_to_date, search
 from minutebook.archive.folding import once
 from minutebook.archive.names import parse_rounds
-from minutebook.archive.passing import ghosts_of, matching
+from minutebook.archive.passing import ghosts_of, hidden_of, matching
 from minutebook.archive.semantic import Meaning
 from minutebook.derive.labels import known_method, known_phase
 from minutebook.derive.periods import since as parse_since
@@ -114,7 +114,10 @@ class Tools:
         page, more = paged(found.hits, lambda hit: hit_line(hit, short), cursor, limit)
         remarks = "".join(
             f" {remark}"
-            for remark in (left_out(found.ghosts_hidden, found.copies_hidden), state_of(found))
+            for remark in (
+                left_out(found.ghosts_hidden, found.copies_hidden, found.hidden),
+                state_of(found),
+            )
             if remark
         )
         if not page:
@@ -147,14 +150,19 @@ class Tools:
         agent: given.Agent = None,
         method: given.Method = None,
         since: given.Since = None,
+        starred: given.Starred = False,
+        hidden: given.Hidden = False,
         limit: given.Limit = 10,
         cursor: given.Cursor = None,
     ) -> str:
         """List pieces of work, newest first: topic, method, phase, outcome, rounds."""
-        filters = _filters(project, agent, method, since)
+        filters = msgspec.structs.replace(
+            _filters(project, agent, method, since), starred=starred, hidden=hidden
+        )
         records = self._archive.records()
         found, copies = once(self._archive, matching(records, filters))
-        remark = left_out(len(ghosts_of(records, filters)), copies)
+        hid = hidden_of(records, filters)
+        remark = left_out(len(ghosts_of(records, filters)), copies, hid)
         pairs = newest_first(found)
         short, most = self._archive.short, max(1, min(limit, 100))
         page, more = paged(pairs, lambda pair: engagement_line(pair, short), cursor, most)
@@ -287,7 +295,7 @@ class Tools:
         head = (
             f"{found.sessions} sessions, {found.engagements} engagements, "
             f"{found.decisions} decisions, {len(found.days)} active days. "
-            f"{left_out(found.ghosts_hidden, found.copies_hidden)}"
+            f"{left_out(found.ghosts_hidden, found.copies_hidden, found.hidden)}"
         )
         return self._told(answer(head.rstrip(), lines, None))
 

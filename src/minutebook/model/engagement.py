@@ -45,7 +45,7 @@ class Engagement(msgspec.Struct, frozen=True, kw_only=True):
     turn_range: tuple[int, int]
     """Its first and its last round."""
     parts: tuple[tuple[int, int], ...] = ()
-    """Ranges of rounds it covers, where a person's tags left more than one."""
+    """Ranges of rounds it covers, where a person left it more than one."""
     started: str | None = None
     ended: str | None = None
     files: tuple[str, ...] = ()
@@ -54,6 +54,11 @@ class Engagement(msgspec.Struct, frozen=True, kw_only=True):
     pull_requests: tuple[str, ...] = ()
     tagged: bool = False
     """Whether it exists only because a person tagged rounds with its id."""
+    starred: bool = False
+    hidden: bool = False
+    """Whether a person wants it left out of lists and statistics."""
+    note: str = ""
+    """A person's note."""
 
     @property
     def ranges(self) -> tuple[tuple[int, int], ...]:
@@ -118,17 +123,16 @@ class SessionRecord(msgspec.Struct, frozen=True, kw_only=True):
     digest: str = ""
     """Fingerprint of what the extractor saw; another one means the session has changed."""
     origin: Origin | None = None
+    starred: bool = False
+    hidden: bool = False
+    """Whether a person wants it left out of lists and statistics."""
+    note: str = ""
+    """A person's note."""
     corrected: tuple[str, ...] = ()
-    """``<engagement>.<field>`` a person set (ING-33)."""
+    """``<engagement>.<field>``, or a field of the session, that a person set (ING-33)."""
 
-
-class Correction(msgspec.Struct, frozen=True):
-    """A field of an engagement, or of a session, as a person says it is (ING-33)."""
-
-    session_id: str
-    engagement_id: str
-    """Empty where the session as a whole is meant."""
-    turn_range: tuple[int, int]
-    """Where the engagement was: it is found again by that, should its id be another one."""
-    field: str
-    value: str | tuple[str | int, ...]
+    @property
+    def told_summary(self) -> str:
+        """The summary, where a person or a model wrote it; rules only repeat the topics."""
+        by_rules = self.extractor == "offline" and "summary" not in self.corrected
+        return "" if by_rules else self.session_summary

@@ -1,15 +1,15 @@
 """``engagements.jsonl``: one record a session, the last one wins (ING-20, ING-21).
 
 A run appends a line as soon as a session is done, so a killed run has lost nothing; at
-its end the file is compacted in one step. A person's corrections are kept aside and win
-over whatever an extractor says later (ING-33).
+its end the file is compacted in one step. What a person says is kept aside (`record.said`)
+and wins over whatever an extractor says later (ING-33).
 """
 
 from __future__ import annotations
 
 import msgspec
 
-from minutebook.model.engagement import Correction, SessionRecord
+from minutebook.model.engagement import SessionRecord
 from minutebook.record.layout import Layout
 from minutebook.record.lines import Lines, read_lines
 from minutebook.record.store import append_line, make_folder, set_aside, write_atomically
@@ -52,13 +52,3 @@ def compact(layout: Layout) -> None:
         last[key.session_id] = (key.started or "", line)
     ordered = sorted(last.items(), key=lambda item: (item[1][0], item[0]))
     write_atomically(layout.engagements, b"".join(line + b"\n" for _, (_, line) in ordered))
-
-
-def read_corrections(layout: Layout) -> Lines[Correction]:
-    """Corrections in the order they were made."""
-    return read_lines(layout.corrections, Correction)
-
-
-def add_correction(layout: Layout, correction: Correction) -> None:
-    make_folder(layout.sessions)
-    append_line(layout.corrections, msgspec.json.encode(correction))

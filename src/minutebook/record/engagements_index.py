@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+import msgspec
+
 from minutebook.derive.times import instant
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.record.indexes import harmless
@@ -16,7 +18,12 @@ def engagements_index(records: Iterable[SessionRecord], archived: Collection[str
     """The page, newest day first; sessions that are `archived` have a document to link to."""
     present = set(archived)
     days: dict[str, list[SessionRecord]] = {}
-    for record in sorted(records, key=lambda r: (r.started or "", r.session_id), reverse=True):
+    known = list(records)
+    visible = [_without_hidden(record) for record in known if not record.hidden]
+    left_out = sum(len(record.engagements) for record in known) - sum(
+        len(record.engagements) for record in visible
+    )
+    for record in sorted(visible, key=lambda r: (r.started or "", r.session_id), reverse=True):
         days.setdefault(_day(record.started), []).append(record)
     shown = [record for day in days.values() for record in day if not record.ghost]
     count = sum(len(record.engagements) for record in shown)
@@ -26,6 +33,9 @@ def engagements_index(records: Iterable[SessionRecord], archived: Collection[str
         when = f", {min(span)} to {max(span)}" if len(span) > 1 else f", {span[0]}" if span else ""
         counts = f"{_plural(count, 'engagement')} in {_plural(len(shown), 'session')}"
         lines += [f"{counts}{when}, newest first.", ""]
+    if left_out:
+        what = _plural(left_out, "hidden engagement")
+        lines += [f"Not shown: {what} (`minutebook search --hidden` lists them).", ""]
     for day, sessions in days.items():
         lines += [f"## {day}", ""]
         for record in sessions:
@@ -36,6 +46,11 @@ def engagements_index(records: Iterable[SessionRecord], archived: Collection[str
             names = ", ".join(_link(present, r, harmless(r.session_id[:8])) for r in ghosts)
             lines += [f"Hardly begun: {names}", ""]
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _without_hidden(record: SessionRecord) -> SessionRecord:
+    shown = tuple(engagement for engagement in record.engagements if not engagement.hidden)
+    return msgspec.structs.replace(record, engagements=shown)
 
 
 def _session(present: set[str], record: SessionRecord) -> list[str]:
@@ -50,8 +65,8 @@ def _session(present: set[str], record: SessionRecord) -> list[str]:
     ]
     told = [fact if fact.startswith("`") else harmless(fact) for fact in facts if fact]
     lines = [f"### {_link(present, record, harmless(name))}", "", " · ".join(told), ""]
-    if record.session_summary and record.extractor != "offline":
-        lines += [harmless(record.session_summary), ""]
+    if record.told_summary:
+        lines += [harmless(record.told_summary), ""]
     if record.failure:
         what = "The last attempt failed" if record.engagements else "Not ingested"
         lines += [f"*{what}: {harmless(record.failure)}*", ""]

@@ -1,90 +1,126 @@
-"""A person's word on an engagement: it wins over every later extraction (ING-33)."""
+"""A person's word on sessions and engagements, as people type it and read it (UND-07)."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from minutebook.archive.archive import Archive
-from minutebook.archive.names import nearest, parse_rounds
-from minutebook.archive.upkeep import index_minutes
-from minutebook.errors import Ambiguous, BadArgument, Conflict, NotFound
-from minutebook.extract.corrections import FIELDS
-from minutebook.extract.validation import one_line
-from minutebook.model.engagement import (
-    METHODS,
-    MOST_DECISIONS,
-    PHASES,
-    Correction,
-    Engagement,
-    SessionRecord,
+from minutebook.archive.saying import Spoken
+from minutebook.errors import BadArgument
+from minutebook.model.engagement import Engagement
+from minutebook.model.said import (
+    ENGAGEMENT_FIELDS,
+    SESSION_FIELDS,
+    Hide,
+    Join,
+    Move,
+    Note,
+    Renumber,
+    Said,
+    Set,
+    Split,
+    Star,
+    Tag,
+    Undo,
+    Unhide,
+    Unread,
+    Unstar,
 )
-from minutebook.record.engagements import add_correction
-from minutebook.record.store import writing
 
-_VALUES = {"method": METHODS, "phase": PHASES}
+_SPAN = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 
-def correct(archive: Archive, session: str, engagement: str, setting: str) -> Engagement:
-    """Set a field of an engagement: ``topic=…``, ``method=debug``, ``turn_range=3-7``."""
-    layout = archive.layout
-    session_id = archive.resolve(session)
-    with writing(layout.ingest_lock, "correct"):
-        record = archive.minutes.records().get(session_id)
-        if record is None:
-            raise NotFound(
-                f"Nobody has taken the minutes of {session_id[:8]} yet: `minutebook ingest`."
-            )
-        chosen = _find_engagement(record, engagement)
-        field, value = _parse(setting, record.rounds)
-        add_correction(layout, Correction(session_id, chosen.id, chosen.turn_range, field, value))
-        index_minutes(archive, {session_id})
-    after = archive.record(session_id)
-    found = next((e for e in after.engagements if e.id == chosen.id), None)
-    if found is None:
-        raise Conflict(
-            f"The correction is kept, but other engagements cover all rounds of '{chosen.id}': "
-            f"`minutebook tag {archive.short(session_id)} ROUNDS {chosen.id}` gives it some."
-        )
+def correct(archive: Archive, session: str, engagement: str, *settings: str) -> Engagement:
+    """Set fields of an engagement: ``topic=…``, ``method=debug``, ``turn_range=3-7``."""
+    found = set_fields(archive, session, [engagement, *settings]).engagement
+    assert found is not None
     return found
 
 
-def _find_engagement(record: SessionRecord, name: str) -> Engagement:
-    ids = [engagement.id for engagement in record.engagements]
-    fitting = [e for e in record.engagements if e.id == name]
-    fitting = fitting or [e for e in record.engagements if e.id.startswith(name)]
-    if name.isdecimal() and not fitting:
-        number = int(name)
-        fitting = [e for e in record.engagements if e.turn_range[0] <= number <= e.turn_range[1]]
-    if len(fitting) == 1:
-        return fitting[0]
-    if fitting:
-        raise Ambiguous(f"'{name}' fits {', '.join(e.id for e in fitting)}: write more of it.")
-    if not ids:
-        raise NotFound(f"Session {record.session_id[:8]} has no engagements.")
-    raise NotFound(
-        f"Session {record.session_id[:8]} has no engagement '{name}'.{nearest(name, ids)} "
-        f"It has: {', '.join(ids)}."
-    )
+def set_fields(archive: Archive, session: str, words: Sequence[str]) -> Spoken:
+    """Set fields as they are typed: an engagement first, or settings of the session alone."""
+    engagement, settings = "", list(words)
+    if settings and not is_setting(settings[0]):
+        engagement = settings.pop(0)
+    fields = ENGAGEMENT_FIELDS if engagement else SESSION_FIELDS
+    if not settings:
+        raise BadArgument(f"Write field=value; the fields are {', '.join(fields)}.")
+    values: dict[str, str | tuple[str | int, ...]] = {}
+    for setting in settings:
+        field, value = parse_setting(setting, fields)
+        if field in values:
+            raise BadArgument(f"There are two values for {field}: give one.")
+        values[field] = value
+    return archive.say(session, Set(engagement, values=values))
 
 
-def _parse(setting: str, rounds: int) -> tuple[str, str | tuple[str | int, ...]]:
+def is_setting(word: str) -> bool:
+    """Whether a word is ``field=value``, and not an engagement's id."""
+    field, equals, _ = word.partition("=")
+    return bool(equals) and field.strip() in (*ENGAGEMENT_FIELDS, *SESSION_FIELDS)
+
+
+def parse_setting(setting: str, fields: Sequence[str]) -> tuple[str, str | tuple[str | int, ...]]:
+    """``field=value`` as a field and its value; the archive checks whether that makes sense."""
     field, equals, text = setting.partition("=")
-    field, text = field.strip(), one_line(text)
-    if not equals or field not in FIELDS:
-        raise BadArgument(f"Write field=value; the fields are {', '.join(FIELDS)}.")
-    if field in _VALUES and text not in _VALUES[field]:
-        raise BadArgument(f"'{text}' is not a {field}; choose one of {', '.join(_VALUES[field])}.")
+    field = field.strip()
+    if not equals or field not in fields:
+        raise BadArgument(f"Write field=value; the fields are {', '.join(fields)}.")
     if field == "key_decisions":
-        decisions = tuple(part.strip() for part in text.split(";") if part.strip())
-        if len(decisions) > MOST_DECISIONS:
-            raise BadArgument(f"At most {MOST_DECISIONS} decisions, separated by semicolons.")
-        return field, decisions
+        return field, tuple(part.strip() for part in text.split(";") if part.strip())
     if field == "turn_range":
-        try:
-            numbers = parse_rounds(text, rounds, beyond=False)
-        except NotFound:
-            numbers = []
-        if not numbers or len(numbers) != numbers[-1] - numbers[0] + 1:
-            raise BadArgument(f"The session has rounds 1 to {rounds}: write turn_range=3-7.")
-        return field, (numbers[0], numbers[-1])
-    if not text and field in ("topic", "project"):
-        raise BadArgument(f"The {field} cannot be empty.")
+        return field, parse_span(text)
     return field, text
+
+
+def parse_span(text: str) -> tuple[int, int]:
+    """``3-7`` as first and last round."""
+    match = _SPAN.fullmatch(text.strip())
+    if match is None:
+        raise BadArgument(f"'{text}' is not a range of rounds: write it like 3-7.")
+    return int(match[1]), int(match[2] or match[1])
+
+
+def in_words(said: Said) -> str:
+    """One thing that was said, as a sentence without its subject."""
+    statement = said.statement
+    what = f"'{about}'" if (about := getattr(statement, "engagement", "")) else "the session"
+    match statement:
+        case Set(values=values):
+            told = ", ".join(f"{field}={_value(value)}" for field, value in values.items())
+            return f"set {told} of {what}"
+        case Split(round=round, made=made):
+            return f"split {what} at round {round}: '{made}' begins there"
+        case Join(other=other):
+            return f"joined '{other}' to {what}"
+        case Move(first=first, last=last):
+            return f"moved {what} to rounds {first}-{last}"
+        case Star():
+            return f"starred {what}"
+        case Unstar():
+            return f"took the star off {what}"
+        case Hide():
+            return f"hid {what}"
+        case Unhide():
+            return f"showed {what} again"
+        case Note(text=text):
+            return f"noted on {what}: {text}" if text else f"took the note off {what}"
+        case Tag(first=first, last=last, engagement=engagement):
+            rounds = f"{first} to the end" if last is None else f"{first}-{last}"
+            name = f"tagged rounds {rounds} with '{engagement}'"
+            return name if engagement else f"took the tag off rounds {rounds}"
+        case Undo(of=of):
+            return f"took back {of}"
+        case Renumber():
+            return "(rounds got other numbers by an upgrade)"
+        case Unread(what=kind):
+            return f"(a newer minutebook wrote this: {kind or 'unknown'})"
+
+
+def _value(value: str | tuple[str | int, ...]) -> str:
+    if isinstance(value, str):
+        return value
+    if all(isinstance(part, int) for part in value):
+        return "-".join(map(str, value))
+    return "; ".join(map(str, value))

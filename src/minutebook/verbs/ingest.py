@@ -17,7 +17,7 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.run import WritingRun
-from minutebook.archive.upkeep import index_minutes, is_indexed
+from minutebook.archive.upkeep import index_minutes, is_indexed, is_said_indexed
 from minutebook.extract.extractor import Extraction, Extractor, Failed
 from minutebook.extract.material import Material
 from minutebook.extract.records import extracted_record
@@ -233,7 +233,7 @@ class Ingestion:
         if self.pending and not asked.total:
             asked = Asked(total=len(self.pending))
             asked.stop("not confirmed")
-        if self._changed or not self._complete:
+        if self._changed or not self._complete or not is_said_indexed(self._layout):
             # What a killed run left behind was never indexed.
             stale = self._changed if self._complete else set(self._records)
             index_minutes(self._archive, stale, self._written)

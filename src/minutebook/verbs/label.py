@@ -73,11 +73,14 @@ class Labelling:
                 if not session.foreign and item.is_due:
                     material = builder.material(session.info, session.identity)
                     seen = self._labelled(item, material, session.agent_id)
-                known = seen.record or self._minutes.records().get(item.session_id)
+                known = self._minutes.records().get(item.session_id)
+                if seen.record is not None:
+                    said = self._minutes.said(item.session_id)
+                    known = covered(seen.record, said)
                 done = session.finish(
                     summary=known.session_summary if known is not None else None,
                     said=self._minutes.summary_said(item.session_id),
-                    ranges=self._ranges(known) if known is not None else None,
+                    ranges=ranges_of(known) if known is not None else None,
                 )
                 return msgspec.structs.replace(seen, done=done)
         except Exception as error:
@@ -94,11 +97,6 @@ class Labelling:
             builder.add(round)
         identity = identify(entry.info, self._run.archive.roster)
         return self._labelled(item, builder.material(entry.info, identity), entry.agent_id)
-
-    def _ranges(self, record: SessionRecord) -> list[tuple[int, int, str]]:
-        """What the engagements of a record cover, with everything a person said."""
-        corrections, tags = self._minutes.said(record.session_id)
-        return ranges_of(covered(record, corrections, tags, list))
 
     def _labelled(self, item: Selected, material: Material, agent_id: str) -> Seen:
         base = base_record(material, item.origin, agent_id)

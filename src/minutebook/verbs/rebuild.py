@@ -10,15 +10,14 @@ from __future__ import annotations
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.coverage import SUMMARY, ranges_of
+from minutebook.archive.coverage import ranges_of
 from minutebook.archive.run import WritingRun, make_sessions_database
 from minutebook.archive.upkeep import write_page
 from minutebook.derive.identity import identify
 from minutebook.errors import NotFound
 from minutebook.model import SessionInfo
-from minutebook.model.engagement import Correction
+from minutebook.model.said import Set
 from minutebook.record.documents import read_head, write_document
-from minutebook.record.engagements import add_correction
 from minutebook.record.facts import SessionFacts, Written, read_facts, write_facts
 from minutebook.record.header import header_of
 from minutebook.record.indexes import write_indexes
@@ -36,6 +35,7 @@ from minutebook.record.recover import (
     restore_subagent,
 )
 from minutebook.record.rounds import Damaged, round_file
+from minutebook.record.said import add_said
 from minutebook.record.store import make_folder, remove, set_aside, sweep, write_atomically
 
 
@@ -161,16 +161,15 @@ class _Session:
     def _restore_document(self, facts: SessionFacts) -> str:
         """The document, where it is lost, damaged or behind; an edited one stays."""
         folder, minutes = self._folder, self._archive.minutes
-        said = minutes.summary_said(self._id)
+        known = minutes.summary_said(self._id)
+        said = known.text
         record = minutes.records().get(self._id)
         summary = said or (record.session_summary if record is not None else None)
         identity = identify(facts.info, self._archive.roster)
         try:
             old, _ = read_head(folder.document)
-            if old.edited and old.summary != said:
-                add_correction(
-                    self._archive.layout, Correction(self._id, "", (0, 0), SUMMARY, old.summary)
-                )
+            if known.is_by_hand(old):
+                add_said(self._archive.layout, self._id, Set(values={"summary": old.summary}))
                 said = summary = old.summary
             if self._is_whole(facts):
                 return old.summary

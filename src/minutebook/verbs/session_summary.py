@@ -30,7 +30,8 @@ def session_summary(
 ) -> tuple[str, ...]:
     """Lines about a session, the most important first; nothing for what there is none of."""
     links = dict.fromkeys(pull_requests)
-    for engagement in record.engagements:
+    shown = tuple(engagement for engagement in record.engagements if not engagement.hidden)
+    for engagement in shown:
         links.update(dict.fromkeys(engagement.pull_requests))
     first, last = "", None
     changed: Counter[str] = Counter()
@@ -43,10 +44,11 @@ def session_summary(
     if last is None:
         return ()
     return (
-        *_goal(first, record.engagements),
-        *_decisions(record.engagements),
-        *_outcomes(record.engagements),
-        *_open_ends(last, record.engagements),
+        *_goal(first, shown),
+        *_notes(record, shown),
+        *_decisions(shown),
+        *_outcomes(shown),
+        *_open_ends(last, shown),
         *(f"- Pull request: {cut(link, _LINE)}" for link in list(links)[-_MOST:]),
         *_files(changed),
     )
@@ -59,6 +61,17 @@ def _goal(first: str, engagements: Sequence[Engagement]) -> Iterator[str]:
         topics = [f"{cut(e.topic, _TOPIC)} ({_where(e)})" for e in engagements[:_MOST]]
         more = f"; {len(engagements) - _MOST} more" if len(engagements) > _MOST else ""
         yield f"- Topics: {'; '.join(topics)}{more}"
+
+
+def _notes(record: SessionRecord, engagements: Sequence[Engagement]) -> Iterator[str]:
+    """What a person wrote about it."""
+    if "summary" in record.corrected:
+        yield f"- Summary: {cut(record.session_summary, _LINE)}"
+    if record.note:
+        yield f"- Note: {cut(record.note, _LINE)}"
+    for engagement in engagements:
+        if engagement.note:
+            yield f"- Note ({_where(engagement)}): {cut(engagement.note, _LINE)}"
 
 
 def _decisions(engagements: Sequence[Engagement]) -> Iterator[str]:

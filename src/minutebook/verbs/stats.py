@@ -11,7 +11,7 @@ import msgspec
 from minutebook.archive.archive import Archive
 from minutebook.archive.finding import search
 from minutebook.archive.folding import once
-from minutebook.archive.passing import ghosts_of, matching
+from minutebook.archive.passing import ghosts_of, hidden_of, matching
 from minutebook.derive.times import instant
 from minutebook.errors import BadArgument
 from minutebook.index.query import Query
@@ -35,6 +35,8 @@ class Stats(msgspec.Struct, frozen=True):
     """Sessions that never reached substantive work, and are not counted."""
     copies_hidden: int = 0
     """Engagements of copied conversations, which count once."""
+    hidden: int = 0
+    """Engagements that a person hid, and that are not counted."""
 
 
 def stats(archive: Archive, query: Query) -> Stats:
@@ -54,10 +56,15 @@ def stats(archive: Archive, query: Query) -> Stats:
     copies = 0
     if not query.filters.copies:
         found, copies = once(archive, found)
-    return tally(found, len(ghosts_of(records, query.filters)) if wanted is None else 0, copies)
+    if wanted is not None:
+        return tally(found, 0, copies)
+    ghosts, hidden = ghosts_of(records, query.filters), hidden_of(records, query.filters)
+    return tally(found, len(ghosts), copies, hidden)
 
 
-def tally(pairs: Iterable[tuple[SessionRecord, Engagement]], ghosts: int, copies: int = 0) -> Stats:
+def tally(
+    pairs: Iterable[tuple[SessionRecord, Engagement]], ghosts: int, copies: int = 0, hidden: int = 0
+) -> Stats:
     """Every front end's numbers: of these engagements."""
     sessions: set[str] = set()
     counts: dict[str, Counter[str]] = {
@@ -86,6 +93,7 @@ def tally(pairs: Iterable[tuple[SessionRecord, Engagement]], ghosts: int, copies
         days=ordered["days"],
         ghosts_hidden=ghosts,
         copies_hidden=copies,
+        hidden=hidden,
     )
 
 

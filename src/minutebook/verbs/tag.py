@@ -6,10 +6,11 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.names import parse_rounds, runs
-from minutebook.archive.upkeep import index_minutes
+from minutebook.archive.saying import PATIENCE
+from minutebook.archive.upkeep import index_said, patiently
 from minutebook.errors import BadArgument
-from minutebook.record.store import writing
-from minutebook.record.tags import Tag, add_tag
+from minutebook.model.said import Tag
+from minutebook.record.said import add_said
 
 NOTHING = "-"
 
@@ -33,8 +34,8 @@ def tag(archive: Archive, session: str, rounds: str, engagement_id: str) -> Tagg
     numbers = parse_rounds(rounds, opened.count)
     value = None if label == NOTHING else label
     everything = rounds.strip().lower() == "all"
-    with writing(archive.layout.ingest_lock, "tag"):
+    with patiently(archive.layout.said_lock, "tag", PATIENCE):
         for first, last in runs(numbers):
-            add_tag(archive.layout, Tag(session_id, first, None if everything else last, value))
-        index_minutes(archive, {session_id})
+            add_said(archive.layout, session_id, Tag(first, None if everything else last, value))
+    index_said(archive, session_id)
     return Tagged(session_id, len(numbers), value)

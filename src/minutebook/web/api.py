@@ -12,6 +12,7 @@ from minutebook.archive.masking import hidden_round, unmarked_value
 from minutebook.archive.masking import reveal as revealed
 from minutebook.archive.names import parse_rounds
 from minutebook.errors import BadArgument, MinutebookError, NotFound
+from minutebook.index.query import Filters
 from minutebook.record.rounds import round_file
 from minutebook.web import session as session_pages
 from minutebook.web.board import board_of, shown_range
@@ -55,7 +56,9 @@ def listing(items: list[Any], request: Request, name: str) -> Response:
     return answer(total=len(items), next=following, **page)
 
 
-def status(state: ServerState, progress: dict[str, Any] | None) -> Response:
+def status(
+    state: ServerState, progress: dict[str, Any] | None, *, read_only: bool = False
+) -> Response:
     archive = state.archive
     return answer(
         program="minutebook",
@@ -63,6 +66,7 @@ def status(state: ServerState, progress: dict[str, Any] | None) -> Response:
         sessions=len(archive.records()),
         indexed=state.is_indexed,
         progress=progress,
+        read_only=read_only,
         first_release=archive.is_first_release,
         damaged=[{"path": str(t.path), "reason": t.reason} for t in archive.troubles()],
     )
@@ -148,6 +152,7 @@ def search(state: ServerState, request: Request) -> Response:
     typed = request.query_params.get("q", "")
     if has_no_word(typed):
         raise BadArgument("There is no word to look for in that query.")
+    starred = request.query_params.get("starred") in ("1", "true")
     where = request.query_params.get("in", "all")
     sort = request.query_params.get("sort", "relevance")
     if sort not in ("relevance", "date"):
@@ -164,6 +169,7 @@ def search(state: ServerState, request: Request) -> Response:
         sort=sort,  # type: ignore[arg-type]  # likewise
         limit=limit,
         offset=offset,
+        filters=Filters(starred=starred),
     )
     return answer(
         mode=found.mode,
@@ -173,6 +179,7 @@ def search(state: ServerState, request: Request) -> Response:
         capped=found.capped,
         ghosts_hidden=found.ghosts_hidden,
         copies_hidden=found.copies_hidden,
+        hidden=found.hidden,
         hits=plain_hits(found.hits),
     )
 

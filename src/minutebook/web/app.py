@@ -23,7 +23,7 @@ from minutebook.errors import MinutebookError, NotFound
 from minutebook.record.layout import Layout
 from minutebook.record.store import make_folder
 from minutebook.verbs.watch import sessions_of, watched
-from minutebook.web import api, pages, session
+from minutebook.web import api, pages, said, session
 from minutebook.web.board import board_page
 from minutebook.web.decisions import decisions_page
 from minutebook.web.finding import search_page
@@ -42,12 +42,18 @@ class Viewer:
     """The pages, those who look at them, and what goes on in the background."""
 
     def __init__(
-        self, layout: Layout, places: tuple[Path, ...], *, take: bool = True, watch: bool = False
+        self,
+        layout: Layout,
+        places: tuple[Path, ...],
+        *,
+        take: bool = True,
+        watch: bool = False,
+        read_only: bool = False,
     ) -> None:
         self.state = ServerState(layout.root, places)
         self.hub = Hub()
         self.background = BackgroundIngest(layout.root, places, self.hub, self._ingested)
-        self._take, self._watch = take, watch
+        self._take, self._watch, self._read_only = take, watch, read_only
         self._stop = asyncio.Event()
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -89,11 +95,13 @@ class Viewer:
             f"{one}/outline": api.outline,
             f"{one}/rounds": api.rounds,
             f"{one}/find": api.find,
+            f"{one}/said": said.listed,
             f"{one}/rounds/{{round:count}}/secrets/{{digest}}": api.secret,
         }
         return [
             *(Route(path, self._json(answer)) for path, answer in plain.items()),
             *(Route(path, self._json(_of_session(answer))) for path, answer in named.items()),
+            Route(f"{one}/said", self._say, methods=["POST"]),
             Route(f"{base}/status", self._status),
             Route(f"{base}/ingest", self._ingest, methods=["POST"]),
         ]
@@ -123,9 +131,26 @@ class Viewer:
         return endpoint
 
     async def _status(self, _request: Request) -> Response:
-        return await run_in_threadpool(api.status, self.state, self.hub.progress)
+        return await run_in_threadpool(
+            api.status, self.state, self.hub.progress, read_only=self._read_only
+        )
+
+    async def _say(self, request: Request) -> Response:
+        if (refused := said.refusal(request, read_only=self._read_only)) is not None:
+            return refused
+        if (body := await said.body_of(request)) is None:
+            return api.answer(413, problem="This is too long to be said.")
+        try:
+            return await run_in_threadpool(self._write_down, request.path_params["id"], body)
+        except MinutebookError as error:
+            return api.sorry(error)
+
+    def _write_down(self, name: str, body: bytes) -> Response:
+        return said.say(self.state, self.state.session_id(name), body)
 
     async def _ingest(self, _request: Request) -> Response:
+        if self._read_only:
+            return api.answer(403, problem="This viewer was started with --read-only.")
         return api.answer(202, started=self.background.start())
 
     async def _events(self, _request: Request) -> Response:
@@ -169,8 +194,10 @@ class Viewer:
         places = await run_in_threadpool(watched, self.state.archive.places)
         await watch_sources(places, self._sources_changed, self._stop)
 
-    def _minutes_changed(self, _paths: set[Path]) -> None:
+    def _minutes_changed(self, paths: set[Path]) -> None:
         self.hub.publish("minutes")
+        if self.state.archive.layout.corrections.name in {path.name for path in paths}:
+            self._spawn(run_in_threadpool(self._look, []))  # what was said can be searched for
 
     def _sources_changed(self, paths: set[Path]) -> None:
         self._spawn(self._take_up(paths))

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from minutebook.archive.folding import once
-from minutebook.archive.passing import ghosts_of
+from minutebook.archive.passing import ghosts_of, hidden_of
 from minutebook.derive.times import instant
 from minutebook.index.entry import seconds
 from minutebook.model.engagement import Engagement, SessionRecord
@@ -91,8 +91,10 @@ def board_of(state: ServerState, chosen_by: Selection) -> Board:
         works = [_work(*pair) for pair in pairs]
         rows = [Row(*pair) for pair in pairs]
     ghosts = sum(record.ghost for record in records.values())
-    passed_over = len(ghosts_of(archive.records(), chosen_by.filters))
-    return Board(chosen_by, pairs, works, rows, tally(pairs, passed_over, copies), ghosts)
+    known, filters = archive.records(), chosen_by.filters
+    passed_over, hidden = len(ghosts_of(known, filters)), hidden_of(known, filters)
+    counts = tally(pairs, passed_over, copies, hidden)
+    return Board(chosen_by, pairs, works, rows, counts, ghosts)
 
 
 def board_page(state: ServerState, request: Request, progress: dict[str, Any] | None) -> Response:
@@ -103,7 +105,9 @@ def board_page(state: ServerState, request: Request, progress: dict[str, Any] | 
     if request.headers.get("x-fragment") == "rows":
         return render("rows.html", board=board, **_listed(board, start))
     rows = min(whole(request.headers.get("x-rows"), PAGE), _MOST_ROWS)
-    everything = Selection(view=asked.view, group=asked.group, ghosts=asked.ghosts)
+    everything = Selection(
+        view=asked.view, group=asked.group, ghosts=asked.ghosts, hidden=asked.hidden
+    )
     in_all = board if everything == asked else board_of(state, everything)
     shown = shown_range(board, in_all.works)
     drawn = timeline(board.works, shown, asked.group)

@@ -18,6 +18,7 @@ from minutebook.verbs.decisions import Pair, newest_first
 
 GROUPS = ("project", "method", "agent", "period")
 VIEWS = ("engagements", "sessions")
+_FLAGS = ("ghosts", "starred", "hidden")
 _TEXTS = ("project", "agent", "phase", "branch", "model")
 
 
@@ -36,6 +37,8 @@ class Selection(msgspec.Struct, frozen=True):
     branch: str | None = None
     model: str | None = None
     ghosts: bool = False
+    starred: bool = False
+    hidden: bool = False
 
     @property
     def filters(self) -> Filters:
@@ -48,6 +51,8 @@ class Selection(msgspec.Struct, frozen=True):
             after=self.after,
             before=self.before,
             ghosts=self.ghosts,
+            starred=self.starred,
+            hidden=self.hidden,
         )
 
     @property
@@ -72,8 +77,9 @@ class Selection(msgspec.Struct, frozen=True):
         for name, moment in (("from", self.after), ("to", self.before)):
             if moment is not None:
                 said[name] = _written(moment)
-        if self.ghosts:
-            said["ghosts"] = "1"
+        for name in _FLAGS:
+            if getattr(self, name):
+                said[name] = "1"
         return said
 
     def toggled(self, method: str) -> tuple[str, ...]:
@@ -103,9 +109,15 @@ def selection(params: Mapping[str, str]) -> Selection:
         methods=methods,
         after=after,
         before=before,
-        ghosts=params.get("ghosts") in ("1", "true"),
+        ghosts=_is_on(params, "ghosts"),
+        starred=_is_on(params, "starred"),
+        hidden=_is_on(params, "hidden"),
         **{name: params.get(name) or None for name in _TEXTS},
     )
+
+
+def _is_on(params: Mapping[str, str], name: str) -> bool:
+    return params.get(name) in ("1", "true")
 
 
 def whole(text: str | None, usual: int = 0) -> int:
@@ -163,7 +175,9 @@ def chosen_sessions(
 
 def _bare(record: SessionRecord, selection: Selection) -> bool:
     """Whether a session without engagements passes."""
-    if record.engagements or (record.ghost and not selection.ghosts):
+    if record.engagements and not all(e.hidden for e in record.engagements):
+        return False
+    if (record.ghost and not selection.ghosts) or (selection.starred and not record.starred):
         return False
     at = seconds(record.started)
     if selection.after is not None and at < selection.after:

@@ -17,6 +17,7 @@ from minutebook.errors import Locked, MinutebookError, NotFound
 from minutebook.index.engine import Engine, Mode
 from minutebook.index.query import Filters, parse_query
 
+_EVERYTHING = Filters()
 _PATIENCE = 30.0  # seconds; the kernel reports changes long before (VIEW-03)
 
 
@@ -90,19 +91,22 @@ class ServerState:
         sort: Sort = "relevance",
         limit: int = 20,
         offset: int = 0,
+        filters: Filters = _EVERYTHING,
     ) -> Answer:
         """Search as the command line does; the last word may still be in the middle of typing."""
         page = slice(offset, offset + limit)
         with self._searching:
-            answer = self._search(typed, where, mode, sort, page)
+            answer = self._search(typed, where, mode, sort, page, filters)
             words = typed.split()
             half = words and typed[-1:].isalnum() and len(words[-1]) > 1 and ":" not in words[-1]
             if not answer.total and half:
-                return self._search(f"{typed}*", where, "lexical", sort, page)
+                return self._search(f"{typed}*", where, "lexical", sort, page, filters)
             return answer
 
-    def _search(self, typed: str, where: str, mode: Mode, sort: Sort, page: slice) -> Answer:
-        query = parse_query(typed, Filters())
+    def _search(
+        self, typed: str, where: str, mode: Mode, sort: Sort, page: slice, filters: Filters
+    ) -> Answer:
+        query = parse_query(typed, filters)
         meaning = self._loaded()
         if meaning.trouble:
             mode = "lexical"  # the chosen model was removed: words still find

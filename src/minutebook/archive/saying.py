@@ -1,0 +1,231 @@
+"""Writing down what a person says of a session: checked first, then one line, then shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from minutebook.archive.archive import Archive
+from minutebook.archive.masking import hidden
+from minutebook.archive.names import nearest
+from minutebook.archive.upkeep import index_said, patiently
+from minutebook.derive.wording import rounds_text
+from minutebook.errors import Ambiguous, BadArgument, Conflict, NotFound
+from minutebook.extract.records import free_id
+from minutebook.extract.validation import one_line
+from minutebook.model.engagement import (
+    METHODS,
+    MOST_DECISIONS,
+    PHASES,
+    Engagement,
+    SessionRecord,
+)
+from minutebook.model.said import (
+    ENGAGEMENT_FIELDS,
+    SESSION_FIELDS,
+    Join,
+    Move,
+    Note,
+    Renumber,
+    Said,
+    Set,
+    Split,
+    Statement,
+    Undo,
+    Unread,
+)
+from minutebook.record.said import add_said
+
+PATIENCE = 30.0  # seconds; another one who speaks takes a moment
+_CHOICES: dict[str, Sequence[str]] = {"method": METHODS, "phase": PHASES}
+_MAY_BE_EMPTY = ("outcome", "key_decisions")
+
+
+class Spoken(msgspec.Struct, frozen=True, kw_only=True):
+    """What was written down, and what is shown since."""
+
+    said: Said
+    undone: Said | None = None
+    """What was taken back."""
+    session: SessionRecord
+    engagement: Engagement | None = None
+    """The engagement that was meant, as it is now."""
+    made: Engagement | None = None
+    """What a split made."""
+    indexed: bool = True
+    """Whether the index page and the databases have it; else a run that is going on sees to it."""
+
+
+def say(archive: Archive, session: str, statement: Statement) -> Spoken:
+    """Write down what a person says of a session; without a session, `Undo` means any."""
+    layout = archive.layout
+    if not archive.exists:
+        raise NotFound("There is no archive yet: `minutebook ingest` makes one.")
+    session_id = archive.resolve(session) if session or not isinstance(statement, Undo) else None
+    with patiently(layout.said_lock, "correct", PATIENCE):
+        taken_back: Said | None = None
+        checked: Statement
+        if isinstance(statement, Undo):
+            taken_back = _last(archive, session_id)
+            session_id, checked = taken_back.session_id, Undo(taken_back.id)
+        else:
+            assert session_id is not None
+            checked = _checked(archive, archive.stored_record(session_id), statement)
+        add_said(layout, session_id, checked)
+        said = archive.minutes.said(session_id)[-1]
+    indexed = index_said(archive, session_id)
+    return _spoken(archive, said, taken_back, indexed)
+
+
+def _spoken(archive: Archive, said: Said, undone: Said | None, indexed: bool) -> Spoken:
+    record = archive.record(said.session_id)
+    shown = hidden(said, archive.hide)
+    about = getattr(said.statement, "engagement", "")
+    made = said.statement.made if isinstance(said.statement, Split) else ""
+    found = dict(zip(_ids(archive, record), record.engagements, strict=True))
+    return Spoken(
+        said=shown,
+        undone=hidden(undone, archive.hide) if undone is not None else None,
+        session=record,
+        engagement=found.get(about),
+        made=found.get(made),
+        indexed=indexed,
+    )
+
+
+def _ids(archive: Archive, record: SessionRecord) -> list[str]:
+    """Ids as they are kept: what is shown of one may be masked."""
+    return [engagement.id for engagement in archive.stored_record(record.session_id).engagements]
+
+
+def _last(archive: Archive, session_id: str | None) -> Said:
+    """The last thing said that holds: of a session, or of any."""
+    minutes = archive.minutes
+    every = minutes.said(session_id) if session_id is not None else minutes.all_said()
+    for said in reversed(every):
+        if not said.undone and not isinstance(said.statement, Undo | Renumber | Unread):
+            return said
+    where = f" of {archive.short(session_id)}" if session_id is not None else ""
+    raise NotFound(f"Nothing was said{where} that could be taken back.")
+
+
+# -- checking
+
+
+def _checked(archive: Archive, record: SessionRecord, statement: Statement) -> Statement:
+    """A statement as it is written down: it makes sense, and names an engagement in full."""
+    if isinstance(statement, Split | Join | Move) or (
+        isinstance(statement, Set) and "turn_range" in statement.values
+    ):
+        _refuse_first_release(archive)
+    if isinstance(statement, Undo):
+        return statement
+    meant: Engagement | None = None
+    if statement.engagement or isinstance(statement, Split | Join | Move):
+        meant = find_engagement(record, statement.engagement)
+        statement = msgspec.structs.replace(statement, engagement=meant.id, rounds=meant.ranges)
+    else:
+        statement = msgspec.structs.replace(statement, rounds=())
+    match statement:
+        case Set(values=values):
+            fields = ENGAGEMENT_FIELDS if meant is not None else SESSION_FIELDS
+            now = {name: _value(name, value, fields, record) for name, value in values.items()}
+            if not now:
+                raise BadArgument(f"Say what to set: field=value; the fields are {_list(fields)}.")
+            return msgspec.structs.replace(statement, values=now)
+        case Note(text=text):
+            return msgspec.structs.replace(statement, text=one_line(text))
+        case Move(first=first, last=last):
+            span = _span((first, last), record.rounds)
+            return msgspec.structs.replace(statement, first=span[0], last=span[1])
+        case Split():
+            assert meant is not None
+            return _split(record, meant, statement)
+        case Join():
+            other = find_engagement(record, statement.other)
+            if meant is not None and other.id == meant.id:
+                raise BadArgument("Name two engagements: these are one already.")
+            return msgspec.structs.replace(statement, other=other.id, other_rounds=other.ranges)
+    return statement
+
+
+def _split(record: SessionRecord, meant: Engagement, statement: Split) -> Split:
+    at = statement.round
+    if not meant.covers(at):
+        raise BadArgument(
+            f"Round {at} is not in '{meant.id}', which covers {rounds_text(meant.ranges)}."
+        )
+    if at == meant.turn_range[0]:
+        raise BadArgument(f"'{meant.id}' begins at round {at} already: name a later one.")
+    made = free_id(meant.id, {engagement.id for engagement in record.engagements})
+    return msgspec.structs.replace(statement, made=made)
+
+
+def _refuse_first_release(archive: Archive) -> None:
+    if archive.is_first_release:
+        raise Conflict(
+            "This archive is in the format of the first release, which numbers rounds "
+            "otherwise: run `minutebook ingest` first, which upgrades it."
+        )
+
+
+def _value(
+    field: str, value: object, fields: Sequence[str], record: SessionRecord
+) -> str | tuple[str | int, ...]:
+    if field not in fields:
+        what = "an engagement" if fields is ENGAGEMENT_FIELDS else "a session"
+        raise BadArgument(f"'{field}' is not a field of {what}; the fields are {_list(fields)}.")
+    if field == "turn_range":
+        match value:
+            case (int(first), int(last)):
+                return _span((first, last), record.rounds)
+        raise BadArgument(f"The session has rounds 1 to {record.rounds}: write turn_range=3-7.")
+    if field == "key_decisions":
+        if isinstance(value, str) or not isinstance(value, tuple):
+            raise BadArgument("key_decisions is a list of sentences.")
+        if len(value) > MOST_DECISIONS:
+            raise BadArgument(f"At most {MOST_DECISIONS} decisions, separated by semicolons.")
+        return tuple(line for text in value if (line := one_line(str(text))))
+    if not isinstance(value, str):
+        raise BadArgument(f"The {field} is a text.")
+    text = one_line(value)
+    choices = _CHOICES.get(field)
+    if choices and text not in choices:
+        raise BadArgument(f"'{text}' is not a {field}; choose one of {', '.join(choices)}.")
+    if not text and field not in _MAY_BE_EMPTY:
+        raise BadArgument(f"The {field} cannot be empty; `correct undo` takes back what was said.")
+    return text
+
+
+def _span(span: tuple[int, int], rounds: int) -> tuple[int, int]:
+    first, last = span
+    if not 1 <= first <= last <= rounds:
+        raise BadArgument(f"The session has rounds 1 to {rounds}: write a range of them, like 3-7.")
+    return first, last
+
+
+def _list(fields: Sequence[str]) -> str:
+    return ", ".join(fields)
+
+
+def find_engagement(record: SessionRecord, name: str) -> Engagement:
+    """The engagement that is meant: by its id, the start of it, or the number of a round in it."""
+    ids = [engagement.id for engagement in record.engagements]
+    if not ids:
+        raise NotFound(
+            f"Session {record.session_id[:8]} has no engagements (yet): `minutebook ingest` "
+            "finds them."
+        )
+    fitting = [e for e in record.engagements if e.id == name]
+    fitting = fitting or [e for e in record.engagements if name and e.id.startswith(name)]
+    if name.isascii() and name.isdecimal() and len(name) < 10 and not fitting:
+        fitting = [e for e in record.engagements if e.covers(int(name))]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise Ambiguous(f"'{name}' fits {', '.join(e.id for e in fitting)}: write more of it.")
+    raise NotFound(
+        f"Session {record.session_id[:8]} has no engagement '{name}'.{nearest(name, ids)} "
+        f"It has: {', '.join(ids)}."
+    )

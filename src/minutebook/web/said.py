@@ -1,0 +1,67 @@
+"""``/api/v1/sessions/<id>/said``: what a person said of a session, and saying more (UND-07)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from minutebook.errors import BadArgument
+from minutebook.model.said import Said, Statement
+from minutebook.verbs.correct import in_words
+from minutebook.web.api import answer
+from minutebook.web.state import ServerState
+
+_MOST = 64 * 1024  # bytes of a statement
+_decoder = msgspec.json.Decoder(Statement)
+
+
+def listed(state: ServerState, _request: Request, session_id: str) -> Response:
+    """Everything that was said, oldest first."""
+    return answer(said=[_plain(item) for item in state.archive.said(session_id)])
+
+
+def say(state: ServerState, session_id: str, body: bytes) -> Response:
+    """Write down one statement: an object with a ``kind``, as docs/json.md has them."""
+    try:
+        statement = _decoder.decode(body)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise BadArgument(f"This cannot be said: {error}.") from None
+    spoken = state.archive.say(session_id, statement)
+    return answer(
+        said=_plain(spoken.said),
+        undone=_plain(spoken.undone) if spoken.undone is not None else None,
+        engagement=_builtins(spoken.engagement),
+        made=_builtins(spoken.made),
+        session=_builtins(spoken.session),
+    )
+
+
+def refusal(request: Request, *, read_only: bool) -> Response | None:
+    """Why nothing can be said by this request; that it comes from our own pages is known."""
+    if read_only:
+        return answer(403, problem="This viewer was started with --read-only: nothing is changed.")
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":  # what a form of another site cannot send
+        return answer(415, problem="Send a statement as application/json.")
+    return None
+
+
+async def body_of(request: Request) -> bytes | None:
+    """The body of a request; None where it is too long."""
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > _MOST:
+            return None
+    return bytes(body)
+
+
+def _plain(said: Said) -> dict[str, Any]:
+    return {**msgspec.to_builtins(said), "words": in_words(said)}
+
+
+def _builtins(value: msgspec.Struct | None) -> Any:
+    return msgspec.to_builtins(value) if value is not None else None

@@ -1,0 +1,320 @@
+"""A person's word through the library: written once, kept for ever, merged by everybody."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from minutebook import said
+from minutebook.archive import Archive
+from minutebook.errors import Ambiguous, BadArgument, MinutebookError, NotFound
+from minutebook.extract.offline import OfflineExtractor
+from minutebook.model.said import Statement
+from minutebook.record.documents import read_head
+from minutebook.record.layout import Layout
+from minutebook.record.store import writing
+from minutebook.verbs.check_archive import check_archive
+from minutebook.verbs.ingest import ingest
+from minutebook.verbs.rebuild import rebuild
+from tests.archive.conftest import age
+from tests.archive.steps import archive_at
+from tests.archive.test_operations import SID, put, turn
+
+
+@pytest.fixture
+def path(layout: Layout, tmp_path: Path) -> Path:
+    """A session of six rounds in one engagement, ingested."""
+    path = put(tmp_path / "p", *(record for n in range(1, 7) for record in turn(n)))
+    age(path)
+    ingest(archive_at(layout, path), OfflineExtractor())
+    return path
+
+
+@pytest.fixture
+def archive(layout: Layout, path: Path) -> Archive:
+    return archive_at(layout, path)
+
+
+def again(layout: Layout, path: Path) -> Archive:
+    """The same archive after everything was extracted once more."""
+    ingest(archive_at(layout, path), OfflineExtractor(), again=True)
+    return archive_at(layout, path)
+
+
+def test_everything_said_survives(layout: Layout, archive: Archive, path: Path) -> None:
+    """UND-07, ING-33: re-ingestion, growth, a lost engagements.jsonl, a rebuild, a lost ledger."""
+    made = archive.say(SID, said.Split("1", round=4)).made
+    assert made is not None
+    archive.say(SID, said.Set(made.id, values={"topic": "The second half", "method": "debug"}))
+    archive.say(SID, said.Star(made.id))
+    archive.say(SID, said.Note(made.id, text="read this again"))
+    archive.say(SID, said.Set(values={"title": "Orchard", "agent_name": "Wren"}))
+    archive.say(SID, said.Set(values={"agent_role": "gardener", "summary": "All in all."}))
+
+    def holds(now: Archive, last: int) -> None:
+        record = now.record(SID)
+        one, two = record.engagements
+        assert (one.turn_range, two.turn_range) == ((1, 3), (4, last))
+        assert (two.topic, two.method, two.starred) == ("The second half", "debug", True)
+        assert two.note == "read this again"
+        assert (record.title, record.agent_name, record.agent_role) == (
+            *("Orchard", "Wren"),
+            "gardener",
+        )
+        assert record.session_summary == record.told_summary == "All in all."
+        assert now.summary(SID).name == "Wren"
+        assert now.resolve("orchard") == now.resolve("Wren") == SID
+        assert read_head(now.folder(SID).document)[0].summary == "All in all."
+
+    holds(archive, 6)
+    holds(again(layout, path), 6)
+    layout.engagements.unlink()
+    holds(again(layout, path), 6)
+    put(path.parent, *(record for n in range(1, 9) for record in turn(n)))
+    age(path)
+    holds(again(layout, path), 8)
+    path.unlink()
+    holds(again(layout, path), 8)
+    layout.ledger.unlink()
+    rebuild(archive_at(layout))
+    holds(archive_at(layout), 8)
+
+
+def test_undo_takes_back_one_thing_at_a_time(archive: Archive) -> None:
+    """UND-07: several fields said at once are one thing; nothing is deleted; then there is none."""
+    before = archive.record(SID)
+    archive.say(SID, said.Set("1", values={"topic": "Said", "phase": "blocked"}))
+    archive.say(SID, said.Split("1", round=3))
+    archive.say(SID, said.Hide())
+    for expected in (said.Hide, said.Split, said.Set):
+        spoken = archive.say("", said.Undo())
+        assert spoken.undone is not None and isinstance(spoken.undone.statement, expected)
+    assert archive.record(SID) == before
+    with pytest.raises(NotFound, match="Nothing was said"):
+        archive.say(SID, said.Undo())
+    told = archive.said(SID)
+    assert [item.undone for item in told] == [True] * 3 + [False] * 3
+    assert len(archive.layout.corrections.read_text().splitlines()) == 6
+
+
+def test_a_summary_taken_back_leaves_the_document(layout: Layout, archive: Archive) -> None:
+    """UND-07, INS-10: a summary said, said again and taken back is what the document has, and a
+    later run does not take an old one for words written by hand."""
+    document = archive.folder(SID).document
+    first = read_head(document)[0].summary
+    archive.say(SID, said.Set(values={"summary": "One <b> & two"}))
+    assert "One &lt;b> &amp; two" in document.read_text()
+    archive.say(SID, said.Set(values={"summary": "Another"}))
+    assert read_head(document)[0].summary == "Another"
+    archive.say(SID, said.Undo())
+    assert read_head(document)[0].summary == "One &lt;b> &amp; two"
+    archive.say(SID, said.Undo())
+    assert (read_head(document)[0].summary, read_head(document)[0].edited) == (first, False)
+    written = layout.corrections.read_text()
+    rebuild(archive_at(layout))
+    assert layout.corrections.read_text() == written
+
+
+def test_a_session_without_minutes_can_be_spoken_of(layout: Layout, tmp_path: Path) -> None:
+    """UND-07: a star, a title and a name for what is only a transcript so far."""
+    layout.sessions.mkdir(parents=True)
+    path = put(tmp_path / "p", *turn(1))
+    archive = archive_at(layout, path)
+    archive.say(SID, said.Star())
+    archive.say(SID, said.Set(values={"title": "Quick look"}))
+    assert archive.record(SID).starred and archive.cards()[SID].title == "Quick look"
+    (row,) = archive.sessions(ghosts=True, starred=True).sessions
+    assert (row.name, row.starred) == ("Quick look", True)
+    assert archive.search("quick look")[0].session_id == SID
+    with pytest.raises(NotFound, match="has no engagements"):
+        archive.say(SID, said.Split("1", round=1))
+
+
+def test_a_damaged_last_line_is_named_and_costs_only_itself(
+    layout: Layout, archive: Archive, path: Path
+) -> None:
+    """ARC-07: half a line, left by a killed writer, is passed over; the next stands alone."""
+    archive.say(SID, said.Star())
+    with layout.corrections.open("ab") as file:
+        file.write(b'{"version":2,"session_id":"' + SID.encode()[:9])
+    now = archive_at(layout, path)
+    assert now.record(SID).starred
+    assert any("half there" in trouble.reason for trouble in now.troubles())
+    now.say(SID, said.Note(text="after it"))
+    now = archive_at(layout, path)
+    assert now.record(SID).starred and now.record(SID).note == "after it"
+    assert any("1 line cannot be read" in trouble.reason for trouble in now.troubles())
+
+
+def test_a_writer_killed_at_any_moment_leaves_whole_statements(layout: Layout, path: Path) -> None:
+    """UND-07: kill -9 in the middle of it; what is written is read, and the next can speak."""
+    script = (
+        "import sys\nfrom pathlib import Path\nfrom minutebook.archive import Archive\n"
+        "from minutebook import said\n"
+        "archive = Archive(Path(sys.argv[1]), (Path(sys.argv[2]),))\n"
+        "print('ready', flush=True)\n"
+        "while True:\n    archive.say(sys.argv[3], said.Note(text='x' * 1500))\n"
+    )
+    for wait in (0.02, 0.05, 0.11):
+        process = subprocess.Popen(
+            [sys.executable, "-c", script, str(layout.root), str(path), SID],
+            stdout=subprocess.PIPE,
+        )
+        assert process.stdout is not None and process.stdout.readline() == b"ready\n"
+        time.sleep(wait)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+    now = archive_at(layout, path)
+    now.say(SID, said.Star())
+    assert now.record(SID).starred
+    assert not [t for t in now.troubles() if "cannot be read" in t.reason]
+
+
+def _speak(root: str, path: str, name: str) -> None:
+    archive = Archive(Path(root), (Path(path),))
+    for number in range(10):
+        archive.say(SID, said.Note(text=f"{name} {number}"))
+
+
+def test_two_who_speak_at_once_are_both_heard(archive: Archive, path: Path) -> None:
+    """NFR-02, UND-07: every line is there once and whole, in the order each said them."""
+    context = multiprocessing.get_context("spawn")
+    args = [(str(archive.root), str(path), name) for name in ("one", "two")]
+    processes = [context.Process(target=_speak, args=given) for given in args]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(60)
+        assert process.exitcode == 0
+    notes = [i.statement.text for i in archive.said(SID) if isinstance(i.statement, said.Note)]
+    for name in ("one", "two"):
+        assert [n for n in notes if n.startswith(name)] == [f"{name} {n}" for n in range(10)]
+    assert archive.troubles() == []
+
+
+def test_a_run_that_writes_does_not_keep_a_person_from_speaking(
+    layout: Layout, archive: Archive, path: Path
+) -> None:
+    """UND-07: while somebody ingests it is written down and seen at once; the page follows."""
+    with writing(layout.ingest_lock, "ingest"):
+        assert archive.say(SID, said.Star()).indexed
+    with writing(layout.lock, "ingest"):
+        spoken = archive.say(SID, said.Set("1", values={"topic": "In the meantime"}))
+        archive.say(SID, said.Split("1", round=3))
+    assert not spoken.indexed
+    assert archive.record(SID).engagements[0].topic == "In the meantime"
+    assert check_archive(archive) != []
+    ingest(archive_at(layout, path), OfflineExtractor())  # nothing is new but what was said
+    assert check_archive(archive_at(layout, path)) == []
+    assert "In the meantime" in layout.engagements_index.read_text()
+
+
+def test_what_a_newer_version_said_is_kept_and_named(
+    layout: Layout, archive: Archive, path: Path
+) -> None:
+    """ARC-08: an unknown kind is not applied, not deleted, and said once."""
+    archive.say(SID, said.Star())
+    line = {"version": 3, "at": "2030-01-01T00:00:00Z", "session_id": SID}
+    future = json.dumps({**line, "said": {"kind": "weave", "with": ["a"]}})
+    with layout.corrections.open("a") as file:
+        file.write(future + "\n")
+    now = archive_at(layout, path)
+    assert now.record(SID).starred
+    (trouble,) = now.troubles()
+    assert "1 line is of a newer minutebook, kept and not applied" in trouble.reason
+    spoken = now.say(SID, said.Undo())  # of what is understood
+    assert spoken.undone is not None and isinstance(spoken.undone.statement, said.Star)
+    assert future in layout.corrections.read_text()
+
+
+def test_files_of_older_versions_are_read(layout: Layout, archive: Archive, path: Path) -> None:
+    """ING-33, ARC-08: corrections without a version, and tags in a file of their own."""
+    id = archive.record(SID).engagements[0].id
+    line = {"session_id": SID, "engagement_id": id, "turn_range": [1, 6]}
+    old: list[dict[str, Any]] = [
+        {**line, "field": "topic", "value": "Said long ago"},
+        {**line, "field": "turn_range", "value": [1, 5]},
+        {**line, "engagement_id": "", "turn_range": [0, 0], "field": "summary", "value": "Once."},
+    ]
+    layout.corrections.write_text("".join(json.dumps(value) + "\n" for value in old))
+    tag = {"session_id": SID, "first": 2, "last": 3, "engagement_id": "aside"}
+    layout.tags.write_text(json.dumps(tag) + "\n")
+    record = archive_at(layout, path).record(SID)
+    assert record.session_summary == "Once."
+    found = {e.id: e for e in record.engagements}
+    assert found[id].topic == "Said long ago" and found[id].ranges == ((1, 1), (4, 5))
+    assert found["aside"].turn_range == (2, 3) and found[f"{id}-2"].turn_range == (6, 6)
+    assert archive_at(layout, path).troubles() == []
+    now = archive_at(layout, path)
+    spoken = now.say(SID, said.Undo())
+    assert isinstance(spoken.undone and spoken.undone.statement, said.Tag)
+    assert "aside" not in {e.id for e in now.record(SID).engagements}
+
+
+WRONG: list[tuple[Statement, str]] = [
+    (said.Set("1", values={"method": "magic"}), "choose one of review"),
+    (said.Set("1", values={"title": "x"}), "is not a field of an engagement"),
+    (said.Set(values={"topic": "x"}), "is not a field of a session"),
+    (said.Set(values={}), "Say what to set"),
+    (said.Set(values={"title": " "}), "cannot be empty"),
+    (said.Set("1", values={"topic": ("a",)}), "is a text"),
+    (said.Set("1", values={"key_decisions": "a"}), "list of sentences"),
+    (said.Set("1", values={"key_decisions": ("a", "b", "c", "d")}), "At most 3"),
+    (said.Set("1", values={"turn_range": (2, 99)}), "rounds 1 to 6"),
+    (said.Set("nobody", values={"topic": "x"}), "has no engagement 'nobody'"),
+    (said.Split("1", round=1), "begins at round 1 already"),
+    (said.Split("1", round=7), "is not in"),
+    (said.Split("", round=2), "has no engagement ''"),
+    (said.Join("1", other="2"), "are one already"),
+    (said.Move("1", first=3, last=1), "rounds 1 to 6"),
+    (said.Move("1", first=0, last=1), "rounds 1 to 6"),
+    (said.Undo(), "Nothing was said"),
+]
+
+
+@pytest.mark.parametrize(("statement", "words"), WRONG, ids=lambda value: str(value)[:40])
+def test_what_makes_no_sense_is_refused(archive: Archive, statement: Statement, words: str) -> None:
+    """UND-07: one sentence that says what would, and nothing is written."""
+    with pytest.raises(MinutebookError, match=words):
+        archive.say(SID, statement)
+    assert not archive.layout.corrections.exists()
+
+
+def test_half_a_name_that_fits_two_is_refused(archive: Archive) -> None:
+    """UND-07: both are named."""
+    id = archive.record(SID).engagements[0].id
+    archive.say(SID, said.Split("1", round=4))
+    with pytest.raises(Ambiguous, match=f"{id}, {id}-2"):
+        archive.say(SID, said.Star(id[:3]))
+    with pytest.raises(BadArgument, match="is not in"):
+        archive.say(SID, said.Split(id, round=5))
+
+
+def test_control_characters_and_secrets_stay_out_of_sight(archive: Archive) -> None:
+    """ARC-06: a note is one clean line, and masked like everything the archive hands out."""
+    key = "sk-ant-api03-Vq7RmZ2xKpL9wTfBn4HsYdC6JgEaUi0o8QbXyWe3Nr5MtSvDhGkPzAj1lFuOcI"
+    archive.say(SID, said.Note(text=f"one\x1b[31m\ntwo {key}"))
+    note = archive.record(SID).note
+    assert note.startswith("one two ") and key not in note
+    assert key not in str(archive.said(SID)) and key in archive.layout.corrections.read_text()
+
+
+def test_what_is_written_is_for_the_owner_only(archive: Archive) -> None:
+    """NFR-01: the file and the lock beside it."""
+    before = os.umask(0)
+    try:
+        archive.say(SID, said.Star())
+    finally:
+        os.umask(before)
+    for file in (archive.layout.corrections, archive.layout.said_lock):
+        assert file.stat().st_mode & 0o077 == 0

@@ -1,0 +1,198 @@
+"""``minutebook correct`` as a person types it (UND-07)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import minutebook
+from tests.cli.conftest import Ran, Run
+
+REED = "eb82c016-c70f-5ceb-a51c-144afda4b7b3"
+
+
+class Typing:
+    """The command line on an archive of one's own."""
+
+    def __init__(self, run: Run, root: Path, archive: Path) -> None:
+        self._run, self._root, self.archive = run, root, archive
+
+    def __call__(self, *args: object) -> Ran:
+        return self._run(*args, "--root", self._root, "--archive", self.archive)
+
+    def done(self, *args: object) -> str:
+        ran = self("correct", *args)
+        assert ran.status == 0, ran.err
+        return ran.out
+
+    def json(self, *args: object) -> Any:
+        ran = self(*args, "--json")
+        assert ran.status == 0, ran.err
+        return json.loads(ran.out)
+
+
+@pytest.fixture(scope="module")
+def ingested(examples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("correct") / "archive"
+    minutebook.ingest(examples, archive=folder, extractor="offline")
+    return folder
+
+
+@pytest.fixture
+def typed(run: Run, examples: Path, ingested: Path, tmp_path: Path) -> Typing:
+    import shutil
+
+    shutil.copytree(ingested, tmp_path / "archive")
+    return Typing(run, examples, tmp_path / "archive")
+
+
+def test_several_fields_at_once(typed: Typing) -> None:
+    """UND-07: of an engagement, and of the session where none is named."""
+    out = typed.done("Reed", "1", "topic=Login, done by hand", "method=debug", "phase=blocked")
+    assert "Login, done by hand (debug, blocked, rounds 1-3)." in out
+    out = typed.done("Reed", "title=Night shift", "agent_role=reviewer", "summary=In short.")
+    assert "title 'Night shift'" in out and "role 'reviewer'" in out and "Summary: In short." in out
+    (row,) = [row for row in typed.json("sessions")["sessions"] if row["id"] == REED]
+    assert (row["title"], row["role"], row["name"]) == ("Night shift", "reviewer", "Reed")
+    assert typed("show", "night shift").status == 0
+    typed.done("Reed", "agent_name=Sedge")
+    assert "Sedge" in typed("sessions").out
+    assert typed.json("correct", "undo")["undone"]["statement"]["values"] == {"agent_name": "Sedge"}
+
+
+def test_split_move_and_join(typed: Typing) -> None:
+    """UND-07: both parts are shown; the same rounds are one again."""
+    out = typed.done("split", "Reed", "1", "3")
+    assert "rounds 1-2" in out and "round 3)" in out
+    ids = [line.split(":")[0] for line in out.splitlines()]
+    assert "round 1)" in typed.done("move", "Reed", ids[0], "1-1")
+    found = typed.json("correct", "join", "Reed", ids[1], ids[0])
+    assert found["engagement"]["turn_range"] == [1, 3]
+    assert [e["turn_range"] for e in found["session"]["engagements"]] == [[1, 3]]
+    assert found["said"]["words"] == f"joined '{ids[0]}' to '{ids[1]}'"
+
+
+def test_star_hide_note_and_back(typed: Typing) -> None:
+    """UND-07: of a session and of an engagement, each with its way back."""
+    assert typed.done("star", "Reed").startswith("★ eb82c016")
+    assert typed.done("star", "Reed", "1").startswith("★ ")
+    assert "hidden" in typed.done("hide", "Reed", "1")
+    assert "Note: look again" in typed.done("note", "Reed", "1", "look again")
+    assert "Note: a session's" in typed.done("note", "Reed", "a session's")
+    shown = typed("show", "Reed").out
+    assert "★ Reed" in shown and "look again" in shown and "a session's" in shown
+    for verb in ("unstar", "unhide"):
+        assert "★" not in typed.done("unstar", "Reed", "1")
+        typed.done(verb, "Reed", "1")
+    assert "hidden" not in typed.done("unhide", "Reed", "1")
+    assert "Note" not in typed.done("note", "Reed", "1", "")
+
+
+def test_list_shows_what_was_said_and_undo_what_is_taken_back(typed: Typing) -> None:
+    """UND-07: in order, with when; what was taken back stays in the list."""
+    assert "Nothing was said" in typed("correct", "list", "Reed").err
+    typed.done("Reed", "1", "method=debug")
+    typed.done("star", "Wren")
+    typed.done("note", "Reed", "remember")
+    assert "Taken back (eb82c016): noted on the session: remember." in typed.done("undo")
+    assert "starred the session" in typed.done("undo")
+    assert "method=debug" in typed.done("undo", "Reed")
+    lines = typed.done("list", "Reed").splitlines()
+    assert [("taken back" in line) for line in lines] == [True, True, False, False]
+    assert "method=debug" in lines[0] and "remember" in lines[1] and "took back" in lines[2]
+    items = typed.json("correct", "list", "Reed")["said"]
+    assert [item["undone"] for item in items] == [True, True, False, False]
+    assert all(item["at"] and item["words"] for item in items)
+
+
+def test_a_session_may_have_the_name_of_a_command(typed: Typing) -> None:
+    """UND-07: known commands win; `--` says that a session follows; `set` does, too."""
+    typed.done("Reed", "title=split")
+    assert typed("correct", "split", "title=x").status == 2
+    assert "title 'x y'" in typed.done("--", "split", "title=x y")
+    typed.done("Reed", "title=undo")
+    assert "title 'z'" in typed.done("set", "undo", "title=z")
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["nobody", "1", "method=debug"], "No session is called 'nobody'"),
+        (["Reed", "1", "colour=red"], "the fields are topic"),
+        (["Reed", "colour=red"], "the fields are topic"),
+        (["Reed", "topic=x"], "the fields are title"),
+        (["Reed", "1"], "Write field=value"),
+        (["Reed", "1", "topic=a", "topic=b"], "two values for topic"),
+        (["Reed", "1", "turn_range=x"], "is not a range of rounds"),
+        (["split", "Reed", "1", "99"], "is not in"),
+        (["split", "Reed", "1", "1"], "begins at round 1 already"),
+        (["join", "Reed", "1", "2"], "are one already"),
+        (["move", "Reed", "1", "3-1"], "rounds 1 to 3"),
+        (["move", "Reed", "1", "x-y"], "is not a range of rounds"),
+        (["star", "Reed", "wrong"], "has no engagement 'wrong'"),
+        (["undo", "Wren"], "Nothing was said"),
+        (["list", "nobody"], "No session is called 'nobody'"),
+    ],
+)
+def test_bad_input_is_one_sentence(typed: Typing, args: list[str], words: str) -> None:
+    """UND-07: status 2, what was wrong, what would be right; nothing is written."""
+    ran = typed("correct", *args)
+    assert (ran.status, words in ran.err, ran.err.count("\n")) == (2, True, 1), ran.err
+    assert not (typed.archive / "sessions" / "corrections.jsonl").exists()
+
+
+@pytest.mark.parametrize("args", [["split", "Reed"], ["split", "Reed", "1", "x"], ["note", "Reed"]])
+def test_a_missing_word_is_said(typed: Typing, args: list[str]) -> None:
+    """UND-07: click's own sentence, status 2."""
+    ran = typed("correct", *args)
+    assert ran.status == 2 and "Traceback" not in ran.err and "Usage:" in ran.err
+
+
+def test_hidden_things_are_left_out_and_counted(typed: Typing) -> None:
+    """UND-07, SRCH-16: of lists and statistics, which say so; a search for words finds them."""
+    before = typed.json("stats")["stats"]
+    typed.done("hide", "Reed", "1")
+    typed.done("hide", "Wren")
+    after = typed.json("stats")["stats"]
+    lost = before["engagements"] - after["engagements"]
+    assert lost == after["hidden"] >= 2 and before["hidden"] == 0
+    assert f"{lost} hidden engagements are not counted (--hidden" in typed("stats").err
+    assert typed.json("stats", "--hidden")["stats"] == before
+    listed = typed.json("search", "--limit", "100")
+    assert listed["hidden"] == lost and REED not in {hit["session_id"] for hit in listed["hits"]}
+    assert f"{lost} that you hid (--hidden)" in typed("search").err
+    shown = typed.json("search", "--hidden", "--limit", "100")
+    assert REED in {hit["session_id"] for hit in shown["hits"]} and shown["hidden"] == 0
+    found = typed.json("search", "integrity check")["hits"]
+    assert REED in {hit["session_id"] for hit in found}
+    sessions = typed.json("sessions")
+    assert (sessions["hidden"], "Wren" in str(sessions["sessions"])) == (1, False)
+    assert "1 hidden (--hidden)" in typed("sessions").err
+    assert "Wren" in typed("sessions", "--hidden").out
+
+
+def test_starred_things_are_marked_and_can_be_asked_for(typed: Typing) -> None:
+    """UND-07: ★ in text, `starred` in JSON; order is as it was."""
+    order = [hit["session_id"] for hit in typed.json("search")["hits"]]
+    typed.done("star", "Reed", "1")
+    typed.done("star", "Wren")
+    assert [hit["session_id"] for hit in typed.json("search")["hits"]] == order
+    hits = typed.json("search", "--starred")["hits"]
+    assert len({hit["session_id"] for hit in hits}) == 2 and all(hit["starred"] for hit in hits)
+    words = typed.json("search", "the", "--starred")["hits"]
+    assert words and {hit["session_id"] for hit in words} <= {hit["session_id"] for hit in hits}
+    assert typed("search", "--starred").out.count("★") == len(hits)
+    (row,) = typed.json("sessions", "--starred")["sessions"]
+    assert row["name"] == "Wren" and "★ Wren" in typed("sessions", "--starred").out
+
+
+def test_notes_and_titles_are_found_by_their_words(typed: Typing) -> None:
+    """UND-07, ARC-05: what was said can be searched for at once."""
+    typed.done("note", "Reed", "1", "zymurgy matters")
+    typed.done("Wren", "title=Quinquereme of Nineveh")
+    assert typed.json("search", "zymurgy")["hits"][0]["session_id"] == REED
+    (hit,) = typed.json("search", "quinquereme")["hits"]
+    assert hit["side"] == "title"
