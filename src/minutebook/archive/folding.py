@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.derive.genealogy import Pair, without_copies
+from minutebook.derive.genealogy import LEAST_ID, Pair, without_copies
 from minutebook.index.entry import Entry
 
 if TYPE_CHECKING:
     from minutebook.archive.hit import Hit
-
-LEAST_ID = 16
-"""Characters of a message's id; what is shorter is the number of a round, which all have."""
 
 
 def folded(archive: Archive, hits: list[Hit], entries: Mapping[int, Entry]) -> list[Hit]:

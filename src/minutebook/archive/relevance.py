@@ -9,8 +9,8 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.finding import bring_up_to_date, hit_of, present
-from minutebook.archive.folding import LEAST_ID
 from minutebook.archive.hit import Hit, told
+from minutebook.derive.genealogy import LEAST_ID
 from minutebook.errors import NotFound
 from minutebook.index.engine import Engine, Mode, Scope
 from minutebook.index.entry import Entry

@@ -69,6 +69,8 @@ class Activity(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """A round, reduced to what an extractor and a record need to know of it."""
 
     number: int
+    id: str = ""
+    """Id of the prompt: copies of a conversation share it."""
     started: str | None = None
     ended: str | None = None
     cwd: str | None = None
@@ -125,6 +127,7 @@ def activity(round: Round) -> Activity:
     typed = prompt.said if prompt is not None else ""
     return Activity(
         number=round.number,
+        id=(prompt.id or "") if prompt is not None else "",
         started=round.started,
         ended=round.ended,
         cwd=round.cwd,

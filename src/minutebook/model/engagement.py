@@ -109,6 +109,10 @@ class SessionRecord(msgspec.Struct, frozen=True, kw_only=True):
     prompt_version: str | None = None
     modelled: int = 0
     """Rounds a model saw, where the session has grown since and rules described the rest."""
+    copy_of: str | None = None
+    """The session that its beginning is a copy of; the engagements of that are from there."""
+    copied: int = 0
+    """How many rounds that beginning has."""
     usage: Usage | None = None
     cost_usd: float = 0.0
     failure: str | None = None
