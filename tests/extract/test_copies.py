@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from minutebook.archive import Archive
+from minutebook.archive.engagements import rounds_of_engagement
 from minutebook.archive.finding import search
 from minutebook.cli.main import main
 from minutebook.derive.genealogy import Copy, copied
@@ -104,6 +105,9 @@ def test_a_whole_copy_is_not_sent(held: Held) -> None:
         assert copy.extractor == "anthropic"
         assert [e.id for e in copy.engagements] == [e.id for e in origin.engagements]
         assert by_model(archive, stub).calls == 0 and len(stub.requests) == 1
+    archive.read_again()
+    held_by = rounds_of_engagement(archive, origin.engagements[0].id)
+    assert held_by == {FORK: [1, 2]}, "a context has them once"
 
 
 def test_a_fork_that_came_later_is_not_sent_for_two_rounds(held: Held) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.derive.genealogy import LEAST_ID, Pair, without_copies
+from minutebook.derive.genealogy import LEAST_ID, Pair, shared_history, without_copies
 from minutebook.index.entry import Entry
 
 if TYPE_CHECKING:
@@ -40,6 +40,25 @@ def once(archive: Archive, pairs: Iterable[Pair]) -> tuple[list[Pair], int]:
 
     def kin(session_id: str) -> set[str]:
         return {link.session_id for link in archive.links(session_id)}
+
+    kept, copies = without_copies(pairs, kin)
+    return kept, len(copies)
+
+
+def archived_once(archive: Archive) -> tuple[list[Pair], int]:
+    """The same of all there are, as they are stored, from the archive alone: transcripts that
+    are not archived have no engagements."""
+    stored = archive.minutes.records().values()
+    pairs = [(record, engagement) for record in stored for engagement in record.engagements]
+    families: dict[str, set[str]] = {}
+
+    def kin(session_id: str) -> set[str]:
+        if not families:
+            entries = archive.ledger().sessions.items()
+            shared = shared_history((id, entry.info.prompt_ids) for id, entry in entries)
+            families.update({id: {ln.session_id for ln in links} for id, links in shared.items()})
+            families.setdefault("", set())
+        return families.get(session_id, set())
 
     kept, copies = without_copies(pairs, kin)
     return kept, len(copies)

@@ -10,6 +10,7 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.coverage import ranges_of
+from minutebook.archive.folding import archived_once
 from minutebook.errors import Locked
 from minutebook.model.engagement import SessionRecord
 from minutebook.record.database import Broken, open_database, rows_of
@@ -66,10 +67,16 @@ def _index(archive: Archive, changed: set[str], written: set[str]) -> None:
 
 def write_page(archive: Archive) -> None:
     """``engagements-index.md``, newer than the records it is made from."""
-    layout, records = archive.layout, archive.minutes.records()
-    page = engagements_index(records.values(), archive.ledger().sessions.keys()).encode()
-    write_atomically(layout.engagements_index, page)
+    layout = archive.layout
+    write_atomically(layout.engagements_index, page_of(archive))
     os.utime(layout.engagements_index)
+
+
+def page_of(archive: Archive) -> bytes:
+    """``engagements-index.md``, as the records have it now."""
+    pairs, copies = archived_once(archive)
+    records, archived = archive.minutes.records(), archive.ledger().sessions
+    return engagements_index(records.values(), archived.keys(), pairs, copies).encode()
 
 
 def _cover_all(layout: Layout, records: Iterable[SessionRecord]) -> None:

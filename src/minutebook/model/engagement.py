@@ -24,6 +24,8 @@ Method = Literal[
 Phase = Literal["started", "in-progress", "blocked", "completed", "abandoned", "handed-off"]
 METHODS: tuple[Method, ...] = get_args(Method)
 PHASES: tuple[Phase, ...] = get_args(Phase)
+OPEN_PHASES: tuple[Phase, ...] = ("started", "in-progress", "blocked", "handed-off")
+"""Phases in which work is still to be done, by whomever."""
 
 MOST_DECISIONS = 3
 RECORD_FORMAT = 2
