@@ -42,6 +42,7 @@ from minutebook.sources.library import Library, Overview, chosen_copies, open_fi
 if TYPE_CHECKING:
     from minutebook.archive.finding import Sort
     from minutebook.archive.hit import Hit
+    from minutebook.archive.reporting import Report
     from minutebook.archive.semantic import Meaning
     from minutebook.index.engine import Mode
     from minutebook.index.query import Query
@@ -286,12 +287,12 @@ class Archive:
 
     def _skimmed(self, transcripts: Sequence[Transcript]) -> Iterable[tuple[Transcript, Overview]]:
         """A skim of each; one that was read before and has not changed is known."""
-        unknown = [t for t in transcripts if _key(t) not in self._overviews]
-        found = {_key(t): overview for t, overview in self.library.overviews(unknown)}
+        unknown = [t for t in transcripts if listing.key(t) not in self._overviews]
+        found = {listing.key(t): overview for t, overview in self.library.overviews(unknown)}
         known = self._overviews | found
         # Only what is there now: a server runs for weeks.
-        self._overviews = {_key(t): known[_key(t)] for t in transcripts}
-        return [(t, self._overviews[_key(t)]) for t in transcripts]
+        self._overviews = {listing.key(t): known[listing.key(t)] for t in transcripts}
+        return [(t, self._overviews[listing.key(t)]) for t in transcripts]
 
     # -- names
 
@@ -355,7 +356,7 @@ class Archive:
         """A session by its id; the last few stay open while nothing about them changes."""
         with self._lock:
             entry = self._entries().get(session_id)
-            transcript = _current(self.transcript(session_id))
+            transcript = listing.current(self.transcript(session_id))
             version = (
                 (entry.agent_id, entry.rounds, entry.waiting, entry.size, entry.mtime)
                 if entry
@@ -460,6 +461,19 @@ class Archive:
         )
         return answer.hits
 
+    def report(
+        self,
+        *,
+        project: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        date: str | None = None,
+    ) -> Report:
+        """The minutes of a period, by project; of this week unless another one is named."""
+        from minutebook.archive.reporting import named_period, report_of
+
+        return report_of(self, named_period(project, since, until, date))
+
     @cached_property
     def _meaning(self) -> Meaning:
         from minutebook.archive.semantic import Meaning
@@ -479,18 +493,3 @@ class Archive:
         for _, opened in list(self._open.values()):
             found |= opened.damaged
         return [Trouble(Path(path), reason) for path, reason in sorted(found.items())]
-
-
-def _current(transcript: Transcript | None) -> Transcript | None:
-    """A transcript with the size it has now; None where it was deleted since."""
-    if transcript is None:
-        return None
-    try:
-        stat = transcript.path.stat()
-    except OSError:
-        return None
-    return msgspec.structs.replace(transcript, size=stat.st_size, mtime=stat.st_mtime)
-
-
-def _key(transcript: Transcript) -> tuple[str, int, float]:
-    return transcript.location, transcript.size, transcript.mtime

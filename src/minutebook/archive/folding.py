@@ -24,15 +24,41 @@ def folded(archive: Archive, hits: list[Hit], entries: Mapping[int, Entry]) -> l
     """Hits in their order, each conversation once, with the sessions that also have it."""
     titled = Counter(_title(entries[hit.row]) for hit in hits)
     found: dict[Hashable, list[Hit]] = {}
+    taken = _taken(archive, hits)
     for hit in hits:
         entry = entries[hit.row]
         what: Hashable = hit.row
-        if entry.kind == "turn" and len(entry.key) >= LEAST_ID:
+        if hit.row in taken:
+            what = taken[hit.row]
+        elif entry.kind == "turn" and len(entry.key) >= LEAST_ID:
             what = entry.key
         elif entry.kind != "turn" and titled[_title(entry)] > 1:
             what = (*_title(entry), _family(archive, hit.session_id))
         found.setdefault(what, []).append(hit)
     return [_fullest(archive, same) if len(same) > 1 else same[0] for same in found.values()]
+
+
+def _taken(archive: Archive, hits: list[Hit]) -> dict[int, Hashable]:
+    """Hits in an engagement that one session took from another (`copy_of`): a name for both.
+
+    Where a session has several hits in it, each of them is one.
+    """
+    records = archive.minutes.records()
+    groups: dict[Hashable, list[Hit]] = {}
+    for hit in hits:
+        if hit.engagement is None:
+            continue
+        record, origin = records.get(hit.session_id), hit.session_id
+        if record is not None and record.copy_of and hit.engagement.turn_range[0] <= record.copied:
+            origin = record.copy_of
+        what = (hit.engagement.id, hit.engagement.started, origin)
+        groups.setdefault(what, []).append(hit)
+    return {
+        hit.row: what
+        for what, same in groups.items()
+        if len({hit.session_id for hit in same}) == len(same) > 1
+        for hit in same
+    }
 
 
 def once(archive: Archive, pairs: Iterable[Pair]) -> tuple[list[Pair], int]:

@@ -14,10 +14,7 @@ from minutebook.index.query import Filters, known_method, span
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_OPTIONS = (
-    click.option("-m", "--method", metavar="METHOD", help="Exactly this method."),
-    click.option("-p", "--project", metavar="TEXT", help="Part of the project's path."),
-    click.option("-a", "--agent", metavar="TEXT", help="Part of the agent's name, role or slug."),
+_PERIOD = (
     click.option(
         "-d",
         "--date",
@@ -28,6 +25,12 @@ _OPTIONS = (
     click.option("-w", "--week", is_flag=True, help="This week, Monday to Sunday."),
     click.option("--since", metavar="DATE", help="From then on; also 7d, 2w, 3 days ago."),
     click.option("--until", metavar="DATE", help="Up to and with that day, or week, or month."),
+)
+_OPTIONS = (
+    click.option("-m", "--method", metavar="METHOD", help="Exactly this method."),
+    click.option("-p", "--project", metavar="TEXT", help="Part of the project's path."),
+    click.option("-a", "--agent", metavar="TEXT", help="Part of the agent's name, role or slug."),
+    *_PERIOD,
     click.option("--phase", metavar="PHASE", help="Exactly this phase."),
     click.option("--branch", metavar="TEXT", help="Part of the git branch."),
     click.option("--model", metavar="TEXT", help="Part of the model's name."),
@@ -47,8 +50,15 @@ def filter_options(command: F) -> F:
     return command
 
 
-def filters_of(options: dict[str, Any]) -> Filters:
-    """Filters from options; all of them count at once (SRCH-08)."""
+def period_options(command: F) -> F:
+    """Only those that name a period."""
+    for option in reversed(_PERIOD):
+        command = option(command)
+    return command
+
+
+def limits_of(options: dict[str, Any]) -> tuple[int | None, int | None]:
+    """From when on, and up to when, these options ask for."""
     limits: list[tuple[int | None, int | None]] = []
     if options["date"]:
         limits.append(span(options["date"]))
@@ -64,6 +74,12 @@ def filters_of(options: dict[str, Any]) -> Filters:
     before = min((end for _, end in limits if end is not None), default=None)
     if after is not None and before is not None and after >= before:
         raise BadArgument("These dates leave no day: give fewer of them.")
+    return after, before
+
+
+def filters_of(options: dict[str, Any]) -> Filters:
+    """Filters from options; all of them count at once (SRCH-08)."""
+    after, before = limits_of(options)
     return Filters(
         project=options["project"],
         agent=options["agent"],

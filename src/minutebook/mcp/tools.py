@@ -38,6 +38,7 @@ from minutebook.verbs.context_text import account
 from minutebook.verbs.decisions import decisions, newest_first
 from minutebook.verbs.materialise import Mode as ContextMode
 from minutebook.verbs.materialise import materialise
+from minutebook.verbs.report import report_markdown
 from minutebook.verbs.round_text import Fidelity, Level, round_text
 from minutebook.verbs.stats import stats
 
@@ -249,6 +250,21 @@ class Tools:
             if (excess := tokens(text) - budget) <= 0:
                 return text
             around += excess  # damaged files are named too, and their names may be long
+
+    def report(
+        self,
+        project: given.Project = None,
+        since: given.Since = None,
+        until: given.Until = None,
+        cursor: given.Cursor = None,
+    ) -> str:
+        """The minutes of a period, this week unless you name another: what was done, decided,
+        shipped, and is still open, by project. Addresses are for `show`."""
+        found = self._archive.report(project=project, since=since, until=until)
+        lines = report_markdown(found).splitlines()
+        page, more = paged(lines, str, cursor, len(lines))
+        head = f"{found.engagements} engagements of {found.sessions} sessions:"
+        return self._told(answer(head, page, more))
 
     def stats(
         self,
