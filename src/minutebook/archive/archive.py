@@ -36,6 +36,7 @@ from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.record.layout import Layout, SessionFolder
 from minutebook.record.ledger import Entry, Ledger, load_ledger
 from minutebook.record.roster import load_roster
+from minutebook.record.thread_names import read_thread_names
 from minutebook.sources.base import Transcript, Trouble
 from minutebook.sources.library import Library, Overview, chosen_copies, open_file
 
@@ -445,6 +446,7 @@ class Archive:
     ) -> list[Hit]:
         """Engagements and turns about a query, best first; by words alone with ``lexical``."""
         from minutebook.archive.finding import search
+        from minutebook.archive.threads import with_threads
         from minutebook.index.query import parse_query
 
         asked = parse_query(query) if isinstance(query, str) else query
@@ -459,7 +461,7 @@ class Archive:
             embedder=self._meaning.embedder,
             ready=self._meaning.ready,
         )
-        return answer.hits
+        return with_threads(self, answer.hits)
 
     def report(
         self,
@@ -488,6 +490,8 @@ class Archive:
         found = {**self.ledger().damaged, **self.minutes.problems}
         if (problem := read_settings(self.layout)[1]) is not None:
             found[str(self.layout.settings)] = problem
+        if (problem := read_thread_names(self.layout).problem) is not None:
+            found[str(self.layout.threads)] = problem
         if self._format_problem is not None:
             found[str(self.layout.format)] = self._format_problem.reason
         for _, opened in list(self._open.values()):

@@ -15,6 +15,7 @@ import msgspec
 from minutebook.archive.archive import Archive
 from minutebook.derive.genealogy import LEAST_ID, Pair, shared_history, without_copies
 from minutebook.index.entry import Entry
+from minutebook.model.engagement import SessionRecord
 
 if TYPE_CHECKING:
     from minutebook.archive.hit import Hit
@@ -71,11 +72,10 @@ def once(archive: Archive, pairs: Iterable[Pair]) -> tuple[list[Pair], int]:
     return kept, len(copies)
 
 
-def archived_once(archive: Archive) -> tuple[list[Pair], int]:
-    """The same of all there are, as they are stored, from the archive alone: transcripts that
-    are not archived have no engagements."""
-    stored = archive.minutes.records().values()
-    pairs = [(record, engagement) for record in stored for engagement in record.engagements]
+def archived_once(archive: Archive, records: Iterable[SessionRecord]) -> tuple[list[Pair], int]:
+    """The same of all these records have, from the archive alone: transcripts that are not
+    archived have no engagements."""
+    pairs = [(record, engagement) for record in records for engagement in record.engagements]
     families: dict[str, set[str]] = {}
 
     def kin(session_id: str) -> set[str]:

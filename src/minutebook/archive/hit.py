@@ -48,6 +48,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """What to type to go on with the session, where its transcript is still there."""
     document: str | None = None
     """Its document, where it is archived."""
+    thread: str | None = None
+    """The piece of work over several sessions that its engagement belongs to."""
     copies: tuple[str, ...] = ()
     """Other sessions that have the same words: forks, and copies made on resume."""
 

@@ -45,11 +45,12 @@ def scope_of(
             raise BadArgument("That filter is about turns: leave --in engagements out.")
         kinds = ("turn",) if everywhere else tuple(kind for kind in kinds if kind == "turn")
     sessions: set[str] | None = None
-    if filters.method or filters.phase or filters.agent:
+    labelled = filters.method or filters.phase or filters.among is not None
+    if labelled or filters.agent:
         # Dates and projects are the turns' own affair: an engagement may have begun before.
         own = msgspec.structs.replace(filters, after=None, before=None, project=None)
         sessions = {record.session_id for record, _ in matching(records, own)}
-        if not (filters.method or filters.phase):
+        if not labelled:
             sessions |= {id for id, record in records.items() if passes(record, own)}
     if sessions is not None and not sessions:
         return None
@@ -69,6 +70,11 @@ def matching(
         if not passes(record, filters):
             continue
         for engagement in record.engagements:
+            if (
+                filters.among is not None
+                and (record.session_id, engagement.id) not in filters.among
+            ):
+                continue
             at = seconds(engagement.started or record.started)
             if filters.method and engagement.method != filters.method:
                 continue

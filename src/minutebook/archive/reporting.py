@@ -10,6 +10,7 @@ import msgspec
 from minutebook.archive.archive import Archive
 from minutebook.archive.folding import once
 from minutebook.archive.passing import matching, passes, within
+from minutebook.archive.threads import threads
 from minutebook.derive.genealogy import Pair
 from minutebook.derive.periods import since as parse_since
 from minutebook.errors import BadArgument
@@ -34,6 +35,8 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     method: str
     phase: str
     outcome: str = ""
+    thread: str | None = None
+    """The piece of work over several sessions that it belongs to."""
 
 
 class Decided(msgspec.Struct, frozen=True):
@@ -135,9 +138,20 @@ def project_of_pair(pair: Pair) -> str:
 
 def _minutes(archive: Archive, project: str, pairs: Sequence[Pair]) -> ProjectMinutes:
     works = [(pair, _work(archive, *pair)) for pair in pairs]
-    is_open = [work for pair, work in works if pair[1].phase in OPEN_PHASES]
-    dropped = [work for pair, work in works if pair[1].phase == DROPPED]
-    done = [work for _, work in works if work.phase not in (*OPEN_PHASES, DROPPED)]
+    # What was left open and went on, in a thread of which more is told here, is a step of it.
+    last = {work.thread: work for _, work in works if work.thread}
+    is_open = [
+        work
+        for _, work in works
+        if work.phase in OPEN_PHASES and (not work.thread or last[work.thread] is work)
+    ]
+    dropped = [work for _, work in works if work.phase == DROPPED]
+    still = {(work.session_id, work.engagement_id) for work in is_open}
+    done = [
+        work
+        for _, work in works
+        if (work.session_id, work.engagement_id) not in still and work.phase != DROPPED
+    ]
     return ProjectMinutes(
         project=project,
         sessions=_sessions(pairs),
@@ -159,6 +173,7 @@ def _minutes(archive: Archive, project: str, pairs: Sequence[Pair]) -> ProjectMi
 def _work(archive: Archive, record: SessionRecord, engagement: Engagement) -> Work:
     first, last = engagement.turn_range
     rounds = str(first) if first == last else f"{first}-{last}"
+    thread = threads(archive).of(record.session_id, engagement.id)
     return Work(
         session_id=record.session_id,
         engagement_id=engagement.id,
@@ -168,6 +183,7 @@ def _work(archive: Archive, record: SessionRecord, engagement: Engagement) -> Wo
         method=engagement.method,
         phase=engagement.phase,
         outcome=engagement.outcome,
+        thread=thread.id if thread is not None else None,
     )
 
 

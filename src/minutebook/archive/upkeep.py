@@ -74,8 +74,8 @@ def write_page(archive: Archive) -> None:
 
 def page_of(archive: Archive) -> bytes:
     """``engagements-index.md``, as the records have it now."""
-    pairs, copies = archived_once(archive)
     records, archived = archive.minutes.records(), archive.ledger().sessions
+    pairs, copies = archived_once(archive, records.values())
     return engagements_index(records.values(), archived.keys(), pairs, copies).encode()
 
 

@@ -36,6 +36,7 @@ VERBS = {
     "check": "Compare inscriptions with their sources, and prove the way back.",
     "export-claude": "Write an inscribed session as a transcript that `claude --resume` accepts.",
     "tag": "Say which engagement rounds belong to.",
+    "thread": "Say which thread an engagement belongs to; your word wins over what was found.",
     "rebuild": "Make databases, indexes, lost documents and lost round files again.",
     "demo": "Try minutebook on example sessions.",
 }

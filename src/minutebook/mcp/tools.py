@@ -15,6 +15,8 @@ from minutebook.archive.folding import once
 from minutebook.archive.names import parse_rounds
 from minutebook.archive.passing import matching
 from minutebook.archive.semantic import Meaning
+from minutebook.archive.threads import keys_of, threads, with_threads
+from minutebook.derive.genealogy import Pair
 from minutebook.derive.periods import since as parse_since
 from minutebook.derive.plain import one_line
 from minutebook.derive.tokens import tokens
@@ -71,6 +73,7 @@ class Tools:
         has_tools: given.HasTools = None,
         command: given.Command = None,
         error: given.Error = None,
+        thread: given.Thread = None,
         side: given.Side = "both",
         sort: given.Sort = "relevance",
         mode: given.Mode = "hybrid",
@@ -88,6 +91,7 @@ class Tools:
             tools=has_tools,
             command=command or None,
             error=error or None,
+            among=keys_of(self._archive, thread) if thread else None,
         )
         start, limit = position(cursor), max(1, min(limit, _MOST_HITS))
         if file:
@@ -105,7 +109,8 @@ class Tools:
                 ready=self._meaning.ready,
             )
         short = self._archive.short
-        page, more = paged(found.hits, lambda hit: hit_line(hit, short), cursor, limit)
+        hits = with_threads(self._archive, found.hits)
+        page, more = paged(hits, lambda hit: hit_line(hit, short), cursor, limit)
         if not page:
             return self._told("Nothing was found. Other words, or fewer filters, may help.")
         many = f"{'at least ' if found.capped else ''}{found.total}"
@@ -143,7 +148,13 @@ class Tools:
         found, copies = once(self._archive, matching(self._archive.records(), filters))
         pairs = newest_first(found)
         short, most = self._archive.short, max(1, min(limit, 100))
-        page, more = paged(pairs, lambda pair: engagement_line(pair, short), cursor, most)
+        known = threads(self._archive)
+
+        def line(pair: Pair) -> str:
+            thread = known.of(pair[0].session_id, pair[1].id)
+            return engagement_line(pair, short, thread.id if thread else None)
+
+        page, more = paged(pairs, line, cursor, most)
         if not page:
             return self._told("No (more) engagements pass. `stats` counts what there is.")
         told = f", {copies} of copied conversations left out" if copies else ""

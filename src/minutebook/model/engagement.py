@@ -54,6 +54,11 @@ class Engagement(msgspec.Struct, frozen=True, kw_only=True):
     commits: tuple[str, ...] = ()
     """``1a2b3c4 subject``"""
     pull_requests: tuple[str, ...] = ()
+    branches: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    """Issues and pull requests that prompts and commits name: ``#41``, ``owner/repo#41``."""
+    needs: tuple[str, ...] = ()
+    """Those, and branches, that a prompt says are needed first."""
     tagged: bool = False
     """Whether it exists only because a person tagged rounds with its id."""
 

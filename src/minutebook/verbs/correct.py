@@ -32,7 +32,7 @@ def correct(archive: Archive, session: str, engagement: str, setting: str) -> En
             raise NotFound(
                 f"Nobody has taken the minutes of {session_id[:8]} yet: `minutebook ingest`."
             )
-        chosen = _find_engagement(record, engagement)
+        chosen = find_engagement(record, engagement)
         field, value = _parse(setting, record.rounds)
         add_correction(layout, Correction(session_id, chosen.id, chosen.turn_range, field, value))
         index_minutes(archive, {session_id})
@@ -46,7 +46,8 @@ def correct(archive: Archive, session: str, engagement: str, setting: str) -> En
     return found
 
 
-def _find_engagement(record: SessionRecord, name: str) -> Engagement:
+def find_engagement(record: SessionRecord, name: str) -> Engagement:
+    """The engagement of an id, of the start of one, or of a round."""
     ids = [engagement.id for engagement in record.engagements]
     fitting = [e for e in record.engagements if e.id == name]
     fitting = fitting or [e for e in record.engagements if e.id.startswith(name)]
