@@ -38,6 +38,8 @@ def together(threads: list[Thread]) -> list[list[str]]:
         ("It is based on branch `feat/passkeys`.", [], ["feat/passkeys"]),
         ("Make the text #333 on #fff, the border #000.", [], []),
         ("Our #1 goal, and item #3 of the list.", [], []),
+        ("Start with issue 3, then sub-issue 4; fix 12 tests.", [], []),
+        ("Is issue 14 done, and PR 41, and PR #7?", ["#14", "#41", "#7"], []),
         ("Upgrade to 3.12, see section #2.1 and a#15", [], []),
     ],
 )
@@ -66,6 +68,8 @@ def test_one_branch_is_one_piece_of_work() -> None:
         *(("a", "e"), ("b", "e")),
     )
     assert thread.continues(("b", "e")) == ("a", "e") and thread.continues(("a", "e")) is None
+    moved = part("m", "Begin elsewhere", 2, branches=("feat/passkeys", "feat/other", "main"))
+    assert len(found(part("a", "x", branches=("feat/passkeys",)), moved)) == 0, "it moved on"
     other = Part(key=("x", "e"), topic="x", project="press", started=1e9, branches=("feat/p",))
     assert found(part("a", "x", branches=("feat/p",)), other) == []
 

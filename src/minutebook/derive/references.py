@@ -15,8 +15,10 @@ _URL = re.compile(
     r"/(?:pull|pulls|issues|merge_requests)/(?P<number>\d{1,6})\b"
 )
 _NAMED = re.compile(
-    r"\b(?:issues?|pull requests?|prs?|merge requests?|mrs?|tickets?|gh|fix(?:es|ed)?|close[sd]?"
-    r"|resolve[sd]?)[ -]{0,2}[#!]?(?P<number>\d{1,6})\b(?![.\w%-])",
+    r"\b(?:(?:pull requests?|prs?|merge requests?|mrs?|fix(?:es|ed)?|close[sd]?|resolve[sd]?)"
+    r" ?[#!](?P<marked>\d{1,6})"
+    r"|(?:issues?|pull requests?|prs?|merge requests?|mrs?|tickets?) ?#?(?P<plain>\d{2,6}))"
+    r"\b(?![.\w%-])",
     re.IGNORECASE,
 )
 _BARE = re.compile(r"(?<![\w/&#.-])#(?P<number>\d{2,5})\b(?![.\w%-])")
@@ -37,7 +39,7 @@ def references(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     text = text[:_LONGEST]
     found = [
         *((m.start(), f"{m['repo']}#{m['number']}") for m in _URL.finditer(text)),
-        *((m.start(), f"#{int(m['number'])}") for m in _NAMED.finditer(text)),
+        *((m.start(), f"#{int(m['marked'] or m['plain'])}") for m in _NAMED.finditer(text)),
         *(
             (m.start(), f"#{int(m['number'])}")
             for m in _BARE.finditer(text)

@@ -62,6 +62,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     first: int = 1
     """Its first round."""
     branches: tuple[str, ...] = ()
+    """In the order it was on them."""
     numbers: tuple[str, ...] = ()
     """Issues and pull requests it is about: ``#41``, ``owner/repo#41``."""
     needs: tuple[str, ...] = ()
@@ -153,9 +154,8 @@ def _shared(parts: Sequence[Part], note: Callable[[int], None]) -> Iterable[Tie]
     """One branch, or one number, of one project."""
     holders: dict[tuple[Kind, str, str], list[Part]] = defaultdict(list)
     for part in parts:
-        for branch in part.branches:
-            if branch.lower() not in _TRUNKS:
-                holders["branch", part.project, branch].append(part)
+        for branch in _own_branch(part):
+            holders["branch", part.project, branch].append(part)
         for number in part.numbers:
             holders["number", part.project, number].append(part)
     for (kind, _, name), found in holders.items():
@@ -165,6 +165,11 @@ def _shared(parts: Sequence[Part], note: Callable[[int], None]) -> Iterable[Tie]
         for earlier, later in pairwise(found):
             if later.started - max(earlier.started, earlier.ended) <= _REFS_DAYS * _DAY:
                 yield Tie(earlier.key, later.key, kind, name, 0.85 if kind == "branch" else 0.8)
+
+
+def _own_branch(part: Part) -> list[str]:
+    """The branch its work is on: it may begin on another, and end on the trunk."""
+    return [branch for branch in part.branches if branch.lower() not in _TRUNKS][-1:]
 
 
 def _by_files(parts: Sequence[Part], note: Callable[[int], None]) -> Iterable[Tie]:
@@ -287,7 +292,7 @@ def _told(groups: _Groups, parts: Sequence[Part], ties: Sequence[Tie]) -> list[T
         found.append((max(max(part.started, part.ended) for part in own), thread))
         waiting[thread.id] = [part for part in own if part.needs]
         for part in own:
-            for what in (*part.numbers, *part.branches):
+            for what in (*part.numbers, *_own_branch(part)):
                 owners.setdefault((part.project, what), thread.id)
     found.sort(key=lambda item: (item[0], item[1].id), reverse=True)
     return [_with_needs(thread, waiting[thread.id], owners) for _, thread in found]

@@ -64,26 +64,30 @@ def with_copies(
     `waiting` are sessions nobody was asked about, with what is known of them otherwise. Each
     record is to be among `records` before the next is asked for.
     """
-    begun = {id: _prompt_ids(archive, id) for id in (*changed, *waiting)}
+    entries, news = archive.ledger().sessions, {*changed, *waiting}
+    begun = {id: entries[id].info.prompt_ids for id in news if id in entries}
     for members in _families(archive, begun):
-        labelled = {
-            id
-            for id in members - waiting.keys()
-            if (record := records.get(id)) is not None and record.engagements
+        known = {
+            id: _ids(archive, id)
+            for id in members
+            if id in waiting or ((record := records.get(id)) is not None and record.engagements)
         }
-        materials = _materials(archive, labelled | (members & waiting.keys()))
-        ids = {id: [round.id for round in m.rounds] for id, m in materials.items()}
-        ranks = {id: 1 if id in waiting else 2 * (records[id].extractor != OFFLINE) for id in ids}
+        ranks = {id: 1 if id in waiting else 2 * (records[id].extractor != OFFLINE) for id in known}
         open_ends = set(waiting)
-        for id, copy in copied(_in_order(ids, ranks)).items():
+        for id, copy in copied(_in_order(known, ranks)).items():
             source = records.get(copy.session_id)
             if source is None or copy.session_id in open_ends:
                 continue
             if id in waiting and (source.failure or source.extractor == OFFLINE):
                 continue  # it is asked about by the next run
-            open_ends.discard(id)
             base = waiting.get(id) or records[id]
-            record = _taken(base, materials[id], copy, source, waits=id in waiting)
+            if not news & {id, copy.session_id} and _is_of(base, copy):
+                continue
+            material = _material(archive, id)
+            if material is None:
+                continue
+            open_ends.discard(id)
+            record = _taken(base, material, copy, source, waits=id in waiting)
             if record != records.get(id):
                 yield record
 
@@ -101,27 +105,21 @@ def _families(archive: Archive, begun: Mapping[str, Sequence[str]]) -> Iterator[
     return (members for members in found.values() if len(members) > 1)
 
 
-def _prompt_ids(archive: Archive, session_id: str) -> Sequence[str]:
+def _material(archive: Archive, session_id: str) -> Material | None:
+    """A session as an extractor sees it; None for one that cannot be read."""
+    try:
+        return read_material(archive, session_id)
+    except OSError:
+        return None
+
+
+def _ids(archive: Archive, session_id: str) -> Sequence[str]:
+    """The ids of its rounds' prompts; empty for a round without one."""
     entry = archive.ledger().sessions.get(session_id)
-    return entry.info.prompt_ids if entry is not None else ()
-
-
-def _materials(archive: Archive, ids: set[str]) -> dict[str, Material]:
-    """Sessions as an extractor sees them; without those that cannot be read."""
-    found: dict[str, Material] = {}
-    for id in sorted(ids):
-        try:
-            material = read_material(archive, id)
-        except OSError:
-            continue
-        if material is not None:
-            found[id] = material
-    return found
-
-
-def _ids(archive: Archive, session_id: str) -> list[str]:
-    known = _materials(archive, {session_id}).get(session_id)
-    return [round.id for round in known.rounds] if known is not None else []
+    if entry is not None and len(entry.info.prompt_ids) == entry.info.rounds:
+        return entry.info.prompt_ids  # one each: no need to read the rounds
+    material = _material(archive, session_id)
+    return [round.id for round in material.rounds] if material is not None else []
 
 
 def _in_order(
@@ -189,13 +187,17 @@ def _shared(source: SessionRecord, copy: Copy, material: Material) -> Iterator[E
             yield _fitted(engagement, here[0], here[-1], material)
 
 
+def _is_of(record: SessionRecord, copy: Copy) -> bool:
+    return record.copy_of == copy.session_id and record.copied == len(copy.rounds)
+
+
 def _own(
     base: SessionRecord, material: Material, copy: Copy, *, waits: bool
 ) -> tuple[Engagement, ...]:
     """What a session did after the rounds that are a copy."""
     count = len(copy.rounds)
     own = tuple(e for e in base.engagements if e.turn_range[1] > count)
-    if base.copy_of == copy.session_id and base.copied == count:
+    if _is_of(base, copy):
         return own
     if not waits and (base.extractor != OFFLINE or base.modelled > count):
         return tuple(
