@@ -377,7 +377,7 @@ def test_killed_midway_asks_no_finished_session_again(
     after = read_records(layout)
     assert {id: after[id] for id in finished} == finished
     assert len(layout.engagements.read_bytes().splitlines()) == 8
-    assert layout.engagements_index.read_text().count("### ") == 8
+    assert layout.engagements_index.read_text().count("  - in [") == 8
     with open_database(layout.database) as database:
         for id in finished:
             assert all(row.engagement_id for row in rows_of(database, id))

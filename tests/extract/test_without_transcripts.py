@@ -31,7 +31,7 @@ def test_a_model_labels_every_session_and_a_lost_file_is_made_again(tmp_path: Pa
         extractor = AnthropicExtractor(Secret("key"), base_url=stub.url, retries=0)
         report = ingest(gone(root), extractor, again=True)
     assert report.failures == []
-    assert report.ingested == len(before) - ghosts == first.ingested
+    assert report.ingested + report.copies == len(before) - ghosts == first.ingested
     assert report.calls == report.ingested + report.forecast.second_looks
     records = gone(root).records()
     assert {r.extractor for r in records.values() if not r.ghost} == {"anthropic"}

@@ -48,6 +48,10 @@ def test_a_fork_is_one_hit_the_most_complete(tmp_path: Path) -> None:
         cli, ["search", "walnut", "--root", str(places), "--archive", str(archive.root)]
     )
     assert f"also in {FIRST[:8]}" in run.output
+    topic = told[0] if (told := [e.topic for r, e in archive.engagements() if r.copy_of]) else ""
+    assert [h.copies for h in search(archive, parse_query(topic), mode="lexical").hits][:1] == [
+        (FIRST,)
+    ], "also where one is found by its label and the other by what was said"
     (own,) = search(archive, parse_query("quince"), where="turns", mode="lexical").hits
     assert (own.session_id, own.round, own.copies) == (FORK, 3, ())
 

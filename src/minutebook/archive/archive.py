@@ -38,12 +38,14 @@ from minutebook.model.said import Said, Statement
 from minutebook.record.layout import Layout, SessionFolder
 from minutebook.record.ledger import Entry, Ledger, load_ledger
 from minutebook.record.roster import load_roster
+from minutebook.record.thread_names import read_thread_names
 from minutebook.sources.base import Transcript, Trouble
 from minutebook.sources.library import Library, chosen_copies, open_file
 
 if TYPE_CHECKING:
     from minutebook.archive.finding import Sort
     from minutebook.archive.hit import Hit
+    from minutebook.archive.reporting import Report
     from minutebook.archive.saying import Spoken
     from minutebook.archive.semantic import Meaning
     from minutebook.index.engine import Mode
@@ -303,7 +305,7 @@ class Archive:
 
     def _of_file(self, path: Path) -> str:
         if path.suffix == ".md":
-            known = {file: id for id in self._entries() if (file := self._document_name(id))}
+            known = {self.layout.document("x", id).name: id for id in self._entries()}
             if path.name in known:
                 return known[path.name]
             raise NotFound(f"{path} is not the document of an archived session.")
@@ -312,9 +314,6 @@ class Archive:
         if known_one is None or known_one.path.resolve() != path.resolve():
             self._named[transcript.session_id] = transcript
         return transcript.session_id
-
-    def _document_name(self, session_id: str) -> str:
-        return self.layout.document("x", session_id).name
 
     def address(self, text: str) -> tuple[str, range | None]:
         """Session and rounds of ``<session>[#3-7]``; a title may itself end like an address."""
@@ -452,6 +451,7 @@ class Archive:
     ) -> list[Hit]:
         """Engagements and turns about a query, best first; by words alone with ``lexical``."""
         from minutebook.archive.finding import search
+        from minutebook.archive.threads import with_threads
         from minutebook.index.query import parse_query
 
         asked = parse_query(query) if isinstance(query, str) else query
@@ -465,7 +465,14 @@ class Archive:
             offset=offset,
             **self._meaning.ways,
         )
-        return answer.hits
+        return with_threads(self, answer.hits)
+
+    def report(self, **period: str | None) -> Report:
+        """The minutes of a period, by project: `project`, `since`, `until`, `date`; of this week
+        unless another one is named."""
+        from minutebook.archive.reporting import named_period, report_of
+
+        return report_of(self, named_period(**period))
 
     @cached_property
     def _meaning(self) -> Meaning:
@@ -481,6 +488,8 @@ class Archive:
         found = {**self.ledger().damaged, **self.minutes.problems}
         if (problem := read_settings(self.layout)[1]) is not None:
             found[str(self.layout.settings)] = problem
+        if (problem := read_thread_names(self.layout).problem) is not None:
+            found[str(self.layout.threads)] = problem
         if self._format_problem is not None:
             found[str(self.layout.format)] = self._format_problem.reason
         for _, opened in list(self._open.values()):

@@ -25,6 +25,12 @@ def rounds_of_engagement(
             found[session_id] = [
                 number for first, last in ranges for number in range(first, min(last, count) + 1)
             ]
+    for session_id in list(found):
+        # The rounds of a copy are in the session it is a copy of (UND-08).
+        record = archive.minutes.records()[session_id]
+        if record.copy_of in found:
+            found[session_id] = [n for n in found[session_id] if n > record.copied]
+    found = {id: numbers for id, numbers in found.items() if numbers}
     if not found:
         raise NotFound(
             f"There is no engagement '{engagement_id}'.{nearest(engagement_id, sorted(known))} "

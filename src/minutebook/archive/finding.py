@@ -247,6 +247,10 @@ def hit_of(
     starred = bool((record and record.starred) or (engagement and engagement.starred))
     if filters.starred and not starred:
         return None
+    if filters.among is not None and (
+        engagement is None or (entry.session_id, engagement.id) not in filters.among
+    ):
+        return None
     at = engagement.started if entry.kind == "engagement" and engagement else None
     return Hit(
         kind="engagement" if entry.kind == "engagement" else "turn",

@@ -12,9 +12,16 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.derive.genealogy import Pair, Place, copies_as_one, without_copies
+from minutebook.derive.genealogy import (
+    Pair,
+    Place,
+    copies_as_one,
+    shared_history,
+    without_copies,
+)
 from minutebook.errors import MinutebookError
 from minutebook.index.engine import Engine
+from minutebook.model.engagement import SessionRecord
 
 if TYPE_CHECKING:
     from minutebook.archive.hit import Hit
@@ -77,6 +84,29 @@ def once(archive: Archive, pairs: Iterable[Pair]) -> tuple[list[Pair], int]:
 
     def kin(session_id: str) -> set[str]:
         return {link.session_id for link in archive.links(session_id)}
+
+    kept, copies = without_copies(pairs, kin)
+    return kept, len(copies)
+
+
+def archived_once(archive: Archive, records: Iterable[SessionRecord]) -> tuple[list[Pair], int]:
+    """The same of all these records have, from the archive alone: transcripts that are not
+    archived have no engagements. What a person hid is left out."""
+    pairs = [
+        (record, engagement)
+        for record in records
+        for engagement in record.engagements
+        if not (record.hidden or engagement.hidden)
+    ]
+    families: dict[str, set[str]] = {}
+
+    def kin(session_id: str) -> set[str]:
+        if not families:
+            entries = archive.ledger().sessions.items()
+            shared = shared_history((id, entry.info.prompt_ids) for id, entry in entries)
+            families.update({id: {ln.session_id for ln in links} for id, links in shared.items()})
+            families.setdefault("", set())
+        return families.get(session_id, set())
 
     kept, copies = without_copies(pairs, kin)
     return kept, len(copies)

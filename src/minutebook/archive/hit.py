@@ -58,6 +58,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """Its document, where it is archived."""
     is_label: bool = False
     """Whether a title or an engagement was found, rather than what was said or done."""
+    thread: str | None = None
+    """The piece of work over several sessions that its engagement belongs to."""
     copies: tuple[str, ...] = ()
     """Other sessions that have the same words: forks, and copies made on resume."""
 

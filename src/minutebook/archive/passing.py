@@ -45,14 +45,15 @@ def scope_of(
             raise BadArgument("That filter is about turns: leave --in engagements out.")
         kinds = ("turn",) if everywhere else tuple(kind for kind in kinds if kind == "turn")
     sessions: set[str] | None = None
-    if filters.method or filters.phase or filters.agent or filters.starred:
+    labelled = filters.method or filters.phase or filters.among is not None
+    if labelled or filters.agent or filters.starred:
         # The turns know their own dates, projects, branches and models: those of a session, or
         # of where an engagement began, may be others.
         own = msgspec.structs.replace(
             filters, after=None, before=None, project=None, branch=None, model=None, hidden=True
         )
         sessions = {record.session_id for record, _ in matching(records, own)}
-        if not (filters.method or filters.phase):
+        if not labelled:
             whole = (r for r in records.values() if r.starred or not filters.starred)
             sessions |= {record.session_id for record in whole if passes(record, own)}
     if sessions is not None and not sessions:
@@ -76,6 +77,11 @@ def matching(
             if engagement.hidden and not filters.hidden:
                 continue
             if filters.starred and not (engagement.starred or record.starred):
+                continue
+            if (
+                filters.among is not None
+                and (record.session_id, engagement.id) not in filters.among
+            ):
                 continue
             at = seconds(engagement.started or record.started)
             if filters.method and engagement.method != filters.method:

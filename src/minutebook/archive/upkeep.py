@@ -13,6 +13,7 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.coverage import SaidSummary, ranges_of
+from minutebook.archive.folding import archived_once
 from minutebook.errors import Locked
 from minutebook.model.engagement import SessionRecord
 from minutebook.record.database import Broken, open_database, rows_of
@@ -106,9 +107,15 @@ def write_page(archive: Archive) -> None:
     late = [records[id] for id in _said_since(archive) if id in records]
     _cover_all(layout, late)
     cover_sessions(archive, late)
-    page = engagements_index(records.values(), archive.ledger().sessions.keys()).encode()
-    write_atomically(layout.engagements_index, page)
+    write_atomically(layout.engagements_index, page_of(archive))
     os.utime(layout.engagements_index)
+
+
+def page_of(archive: Archive) -> bytes:
+    """``engagements-index.md``, as the records have it now."""
+    records, archived = archive.minutes.records(), archive.ledger().sessions
+    pairs, copies = archived_once(archive, records.values())
+    return engagements_index(records.values(), archived.keys(), pairs, copies).encode()
 
 
 def _said_since(archive: Archive) -> set[str]:

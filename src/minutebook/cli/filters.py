@@ -15,12 +15,7 @@ from minutebook.index.query import Filters, span
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_OPTIONS = (
-    click.option("-m", "--method", metavar="METHOD", **ONCE, help="Exactly this method."),
-    click.option("-p", "--project", metavar="TEXT", **ONCE, help="Part of the project's path."),
-    click.option(
-        "-a", "--agent", metavar="TEXT", **ONCE, help="Part of the agent's name, role or slug."
-    ),
+_PERIOD = (
     click.option(
         "-d",
         "--date",
@@ -34,6 +29,14 @@ _OPTIONS = (
     click.option(
         "--until", metavar="DATE", **ONCE, help="Up to and with that day, or week, or month."
     ),
+)
+_OPTIONS = (
+    click.option("-m", "--method", metavar="METHOD", **ONCE, help="Exactly this method."),
+    click.option("-p", "--project", metavar="TEXT", **ONCE, help="Part of the project's path."),
+    click.option(
+        "-a", "--agent", metavar="TEXT", **ONCE, help="Part of the agent's name, role or slug."
+    ),
+    *_PERIOD,
     click.option("--phase", metavar="PHASE", **ONCE, help="Exactly this phase."),
     click.option("--branch", metavar="TEXT", **ONCE, help="Part of the git branch."),
     click.option("--model", metavar="TEXT", **ONCE, help="Part of the model's name."),
@@ -59,8 +62,15 @@ def filter_options(command: F) -> F:
     return command
 
 
-def filters_of(options: dict[str, Any]) -> Filters:
-    """Filters from options; all of them count at once (SRCH-08)."""
+def period_options(command: F) -> F:
+    """Only those that name a period."""
+    for option in reversed(_PERIOD):
+        command = option(command)
+    return command
+
+
+def limits_of(options: dict[str, Any]) -> tuple[int | None, int | None]:
+    """From when on, and up to when, these options ask for."""
     limits: list[tuple[int | None, int | None]] = []
     if options["date"]:
         limits.append(span(options["date"]))
@@ -76,6 +86,12 @@ def filters_of(options: dict[str, Any]) -> Filters:
     before = min((end for _, end in limits if end is not None), default=None)
     if after is not None and before is not None and after >= before:
         raise BadArgument("These dates leave no day: give fewer of them.")
+    return after, before
+
+
+def filters_of(options: dict[str, Any]) -> Filters:
+    """Filters from options; all of them count at once (SRCH-08)."""
+    after, before = limits_of(options)
     return Filters(
         project=options["project"],
         agent=options["agent"],

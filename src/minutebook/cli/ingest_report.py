@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from minutebook.archive import Archive
+from minutebook.archive.folding import once
 from minutebook.cli import terminal
 from minutebook.cli.inscribe import print_waiting
+from minutebook.derive.genealogy import Pair
 from minutebook.derive.times import instant
 from minutebook.extract.choose import SUBSCRIBED, offered
 from minutebook.extract.extractor import Extractor
@@ -61,7 +63,8 @@ def print_offer(skeletons: Sequence[int]) -> None:
 
 def print_survey(extractor: Extractor, sessions: Sequence[Surveyed], *, batch: bool) -> None:
     """A dry run: sizes, ghosts, calls, cost (ING-27)."""
-    due = [s for s in sessions if s.due and not s.ghost]
+    copies = sum(s.copy_of is not None for s in sessions)
+    due = [s for s in sessions if s.due and not s.ghost and s.copy_of is None]
     ghosts = sum(s.ghost and s.problem is None for s in sessions)
     if due:
         heads = f"{'session':8}  {'messages':>8}  {'skeleton':>10}  {'sent':>8}  {'cost':>7}  title"
@@ -87,6 +90,8 @@ def print_survey(extractor: Extractor, sessions: Sequence[Surveyed], *, batch: b
         f"{terminal.plural(len(sessions), 'session')}: {calls}, "
         f"{terminal.plural(ghosts, 'ghost')} (never sent), {unchanged:,} unchanged."
     )
+    if copies:
+        terminal.say(_copies(copies))
     model = f" ({extractor.model})" if extractor.model else ""
     if extractor.destination is None:
         terminal.say("Offline: nothing is sent, nothing is paid.")
@@ -122,6 +127,8 @@ def print_report(archive: Archive, report: IngestReport) -> None:
         terminal.say(f"{terminal.plural(report.engagements, 'engagement')} found, {by}.")
         terminal.say()
         print_engagements(archive)
+    if report.copies:
+        terminal.say(_copies(report.copies))
     if report.calls:
         usage = report.usage
         terminal.say(
@@ -131,6 +138,11 @@ def print_report(archive: Archive, report: IngestReport) -> None:
     print_waiting(report.inscribed)
     print_backlog(report)
     _print_problems(report)
+
+
+def _copies(count: int) -> str:
+    what = terminal.plural(count, "copy of another session", "copies of other sessions")
+    return f"{what}: shared rounds are extracted and paid for once."
 
 
 def print_backlog(report: IngestReport) -> None:
@@ -150,8 +162,14 @@ def print_backlog(report: IngestReport) -> None:
 
 def print_engagements(archive: Archive) -> None:
     """The newest engagements, what there is of which method, and where to read on."""
-    print_newest(archive.records().values())
-    methods = Counter(engagement.method for _, engagement in archive.engagements())
+    shown = (
+        (record, engagement)
+        for record, engagement in archive.engagements()
+        if not (record.hidden or engagement.hidden)
+    )
+    pairs, _ = once(archive, shown)
+    print_newest(pairs)
+    methods = Counter(engagement.method for _, engagement in pairs)
     told = ", ".join(f"{count:,} {method}" for method, count in methods.most_common())
     if told:
         terminal.say()
@@ -159,15 +177,9 @@ def print_engagements(archive: Archive) -> None:
     terminal.say(f"Read on: {archive.layout.engagements_index}")
 
 
-def print_newest(records: Iterable[SessionRecord]) -> None:
+def print_newest(pairs: Iterable[Pair]) -> None:
     """The newest engagements, one per line."""
-    rows = [
-        (record, engagement)
-        for record in records
-        for engagement in record.engagements
-        if not (record.hidden or engagement.hidden)
-    ]
-    rows.sort(key=lambda row: row[1].started or row[0].started or "", reverse=True)
+    rows = sorted(pairs, key=lambda row: row[1].started or row[0].started or "", reverse=True)
     shown = rows[:_MOST]
     cells = max((len(_address(*row)) for row in shown), default=0)
     for record, engagement in shown:

@@ -13,9 +13,16 @@ VERSION = 1
 
 def print_json(*, on_one_line: bool = False, **fields: Any) -> None:
     """One JSON object with a version in front; on a line of its own where more will follow."""
-    document = {"version": VERSION, **fields}
-    encoded = msgspec.json.encode(document, enc_hook=_plain)
-    click.echo(encoded if on_one_line else msgspec.json.format(encoded, indent=2))
+    click.echo(_encoded(fields) if on_one_line else json_document(**fields))
+
+
+def json_document(**fields: Any) -> bytes:
+    """The same, as bytes to write to a file."""
+    return msgspec.json.format(_encoded(fields), indent=2)
+
+
+def _encoded(fields: dict[str, Any]) -> bytes:
+    return msgspec.json.encode({"version": VERSION, **fields}, enc_hook=_plain)
 
 
 def _plain(value: Any) -> Any:

@@ -19,6 +19,7 @@ VERBS = {
     "sessions": "List your sessions, newest first.",
     "show": "Read a session, or some rounds of it.",
     "stats": "Count engagements by method, project, agent, phase and day.",
+    "report": "Write the minutes of a period: what was done, decided, shipped, and is still open.",
     "similar": "Find turns of other sessions that are about the same as one.",
     "semantic": "Configure semantic search; show embedding progress.",
     "corpus": "Build and search a corpus of turn pairs: what you asked, what was answered.",
@@ -35,6 +36,7 @@ VERBS = {
     "check": "Compare inscriptions with their sources, and prove the way back.",
     "export-claude": "Write an inscribed session as a transcript that `claude --resume` accepts.",
     "tag": "Say which engagement rounds belong to.",
+    "thread": "Say which thread an engagement belongs to; your word wins over what was found.",
     "rebuild": "Make databases, indexes, lost documents and lost round files again.",
     "demo": "Try minutebook on example sessions.",
 }

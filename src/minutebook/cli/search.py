@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import click
+import msgspec
 from click.core import ParameterSource
 
 from minutebook.archive.finding import Answer, search
@@ -56,6 +57,10 @@ _NOT_OF_FILES = {"command", "error", "has_tools", "side", "sort", "where", "mode
     metavar="PATH",
     help="Who read or changed a file, the newest first: the end of its path, or a glob.",
 )
+@click.option("--thread", metavar="ID", help="Only engagements of this piece of work.")
+@click.option("--threads", is_flag=True, help="Pieces of work over several sessions, instead.")
+@click.option("--chain", metavar="SESSION#ROUND", help="What came before and after in its thread.")
+@click.option("--deps", metavar="ID", help="What a thread needs, and what needs it.")
 @click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True)
 @click.option("--page", type=click.IntRange(1, 10_000), default=1, help="The hits after those.")
 @click.option(
@@ -84,6 +89,10 @@ def command(
     no_refresh: bool,
     as_stats: bool,
     as_json: bool,
+    thread: str | None,
+    threads: bool,
+    chain: str | None,
+    deps: str | None,
     **options: Any,
 ) -> None:
     """Find when you worked on something, what you asked and what was answered.
@@ -93,6 +102,22 @@ def command(
     """
     book = opened(archive, roots)
     filters = filters_of(options)
+    if thread is not None:
+        from minutebook.archive.threads import keys_of
+
+        filters = msgspec.structs.replace(filters, among=keys_of(book, thread))
+    if threads or chain is not None or deps is not None:
+        if query or (threads + (chain is not None) + (deps is not None)) > 1:
+            raise BadArgument("Say words, --threads, --chain or --deps: one of them.")
+        from minutebook.cli.threads import print_chain, print_deps, print_threads
+
+        if chain is not None:
+            print_chain(book, chain, as_json=as_json)
+        elif deps is not None:
+            print_deps(book, deps, as_json=as_json)
+        else:
+            print_threads(book, filters, page=page, limit=limit, as_json=as_json)
+        return
     if path is not None:
         if query:
             raise BadArgument("Say words or --file, not both: --file lists who touched the file.")
@@ -135,6 +160,8 @@ def command(
             **meaning,
         )
     if as_json:
+        from minutebook.archive.threads import with_threads
+
         print_json(
             mode=answer.mode,
             fresh_at=answer.fresh_at,
@@ -146,7 +173,7 @@ def command(
             ghosts_hidden=answer.ghosts_hidden,
             copies_hidden=answer.copies_hidden,
             hidden=answer.hidden,
-            hits=answer.hits,
+            hits=with_threads(book, answer.hits),
         )
         return
     print_hits(book, answer.hits, verbose=verbose)

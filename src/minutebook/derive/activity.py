@@ -13,6 +13,7 @@ import msgspec
 
 from minutebook.derive.calls import command_of, path_of
 from minutebook.derive.messages import COMPACTION, INTERRUPTION
+from minutebook.derive.references import references
 from minutebook.model import Message, Notice, Round, Text, ToolCall
 
 PROMPT_CHARS = 4_000
@@ -69,6 +70,8 @@ class Activity(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """A round, reduced to what an extractor and a record need to know of it."""
 
     number: int
+    id: str = ""
+    """Id of the prompt: copies of a conversation share it."""
     started: str | None = None
     ended: str | None = None
     cwd: str | None = None
@@ -99,6 +102,10 @@ class Activity(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     failures: int = 0
     commits: tuple[Commit, ...] = ()
     pull_requests: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    """Issues and pull requests the prompt is about."""
+    needs: tuple[str, ...] = ()
+    """Those, and branches, that it says are needed first."""
 
     @property
     def closes(self) -> bool:
@@ -123,8 +130,10 @@ def activity(round: Round) -> Activity:
     answers = [b.text for m in round.replies for b in m.blocks if isinstance(b, Text)]
     prompt = round.prompt
     typed = prompt.said if prompt is not None else ""
+    about, needed = references(typed)
     return Activity(
         number=round.number,
+        id=(prompt.id or "") if prompt is not None else "",
         started=round.started,
         ended=round.ended,
         cwd=round.cwd,
@@ -138,6 +147,8 @@ def activity(round: Round) -> Activity:
         files=tuple(files),
         commits=tuple(commits),
         pull_requests=tuple(pulls),
+        references=about,
+        needs=needed,
         **counts,
     )
 

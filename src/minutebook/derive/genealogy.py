@@ -9,12 +9,69 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
+import msgspec
+
 from minutebook.model import Link
 from minutebook.model.engagement import Engagement, SessionRecord
 
 Pair = tuple[SessionRecord, Engagement]
 Place = tuple[str, int]
 """A session, and a round of it."""
+
+LEAST_ID = 16
+"""Characters of a message's id; what is shorter is the number of a round, which all have."""
+
+
+class Copy(msgspec.Struct, frozen=True):
+    """The beginning of a session that another one has, too."""
+
+    session_id: str
+    """The other session."""
+    rounds: tuple[int, ...]
+    """For each round of that beginning, its number there."""
+
+
+def first_id(message_ids: Iterable[str]) -> str | None:
+    """What copies of one conversation have in common, however they went on."""
+    return next((id for id in message_ids if len(id) >= LEAST_ID), None)
+
+
+def copied(sessions: Iterable[tuple[str, Sequence[str]]]) -> dict[str, Copy]:
+    """Sessions whose beginning one before them in this order has → that one.
+
+    Each comes with the ids of its rounds' prompts, in their order; of several others the one
+    that has the longest beginning counts, the first of those.
+    """
+    found: dict[str, Copy] = {}
+    families: dict[str, list[tuple[str, dict[str, int]]]] = {}
+    for session_id, rounds in sessions:
+        first = first_id(rounds)
+        if first is None:
+            continue
+        family = families.setdefault(first, [])
+        begun = [Copy(other, _beginning(rounds, places)) for other, places in family]
+        if begun:
+            found[session_id] = max(begun, key=lambda copy: len(copy.rounds))
+        places = {id: number for number, id in enumerate(rounds, 1) if len(id) >= LEAST_ID}
+        family.append((session_id, places))
+    return found
+
+
+def _beginning(rounds: Sequence[str], places: dict[str, int]) -> tuple[int, ...]:
+    """Where the rounds of a beginning are elsewhere; one without an id goes with the next."""
+    found: list[int] = []
+    shared = 0
+    for id in rounds:
+        last = found[-1] if found else 0
+        if len(id) < LEAST_ID:
+            found.append(last + 1)
+            continue
+        place = places.get(id, 0)
+        if place < max(last, 1):
+            break
+        found.append(place)
+        shared = len(found)
+    return tuple(found[:shared])
 
 
 def shared_history(sessions: Iterable[tuple[str, Iterable[str]]]) -> dict[str, list[Link]]:
@@ -77,25 +134,36 @@ def without_copies(
 ) -> tuple[list[Pair], list[Pair]]:
     """Engagements, each conversation's once; and the copies that were left out (UND-08).
 
-    Two of one topic that began at the same moment, in sessions that hold the same messages
-    (`kin`), are one: that of the session that went on longest.
+    Two of one topic, or one id, that began at the same moment in sessions that hold the same
+    messages (`kin`) are one: the one a person corrected, else that of the session that went on
+    longest.
     """
-    together: dict[tuple[str, str], list[Pair]] = {}
+    together: dict[str, list[Pair]] = {}
     known = list(pairs)
     for record, engagement in known:
         if engagement.started:
-            what = (engagement.started, engagement.topic.lower())
-            together.setdefault(what, []).append((record, engagement))
+            together.setdefault(engagement.started, []).append((record, engagement))
     copies: list[Pair] = []
     for same in together.values():
         if len({record.session_id for record, _ in same}) < 2:
             continue  # asking who is kin of whom takes a look at all sessions
-        same.sort(key=lambda pair: (pair[0].ended or "", pair[0].session_id), reverse=True)
-        kept: list[str] = []
+        same.sort(key=_most_said, reverse=True)
+        kept: dict[str, list[Engagement]] = {}
         for record, engagement in same:
-            if kin(record.session_id) & set(kept):
+            others = (e for id in kin(record.session_id) for e in kept.get(id, ()))
+            if any(_is_one(engagement, other) for other in others):
                 copies.append((record, engagement))
             else:
-                kept.append(record.session_id)
+                kept.setdefault(record.session_id, []).append(engagement)
     left_out = {(record.session_id, engagement.id) for record, engagement in copies}
     return [pair for pair in known if (pair[0].session_id, pair[1].id) not in left_out], copies
+
+
+def _is_one(engagement: Engagement, other: Engagement) -> bool:
+    return engagement.id == other.id or engagement.topic.lower() == other.topic.lower()
+
+
+def _most_said(pair: Pair) -> tuple[bool, str, str]:
+    record, engagement = pair
+    said = any(name.startswith(f"{engagement.id}.") for name in record.corrected)
+    return said, record.ended or "", record.session_id

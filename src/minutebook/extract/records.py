@@ -10,6 +10,7 @@ import msgspec
 
 from minutebook.derive.activity import Activity
 from minutebook.derive.record import bare_record
+from minutebook.derive.references import references
 from minutebook.extract.extractor import Extraction, Extractor
 from minutebook.extract.material import Material
 from minutebook.extract.reply import ReplyEngagement
@@ -17,6 +18,7 @@ from minutebook.model import PullRequest
 from minutebook.model.engagement import Engagement, Origin, SessionRecord
 
 _MOST_FILES = 200
+_MOST_REFERENCES = 20
 _SLUG_WORDS = 6
 _SLUG_CHARS = 60
 
@@ -93,7 +95,19 @@ def with_facts(
         files=_unique(file for round in part for file in round.files)[:_MOST_FILES],
         commits=_unique(f"{c.hash} {c.subject}".strip() for round in part for c in round.commits),
         pull_requests=_unique(pulls),
+        branches=_unique(round.branch for round in part if round.branch),
+        references=_unique(
+            (*(name for r in part for name in r.references), *_committed(part)),
+        )[:_MOST_REFERENCES],
+        needs=_unique(name for round in part for name in round.needs)[:_MOST_REFERENCES],
     )
+
+
+def _committed(rounds: Sequence[Activity]) -> Iterable[str]:
+    """Issues and pull requests that commits name."""
+    for round in rounds:
+        for commit in round.commits:
+            yield from references(commit.subject)[0]
 
 
 def _unique(items: Iterable[str]) -> tuple[str, ...]:

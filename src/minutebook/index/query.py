@@ -48,6 +48,8 @@ class Filters(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str | None = None
     """Words of what a failed call printed, in their order."""
     ghosts: bool = False
+    among: frozenset[tuple[str, str]] | None = None
+    """Only these engagements, by session and id: those of a thread."""
     copies: bool = False
     """Whether engagements of copied conversations are listed, too."""
     starred: bool = False

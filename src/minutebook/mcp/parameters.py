@@ -41,6 +41,10 @@ Command = Annotated[
 Error = Annotated[
     str | None, Field(description="Only rounds in which a call failed with this text in it.")
 ]
+Thread = Annotated[
+    str | None,
+    Field(description="Only one piece of work over several sessions: the thread= of an answer."),
+]
 Side = Annotated[
     Literal["asked", "answered", "both"],
     Field(description="Only what the person asked, only what was answered, or both."),

@@ -35,6 +35,7 @@ def create_server(archive: Archive) -> MCPServer[Any]:
         tools.decisions,
         tools.show,
         tools.context,
+        tools.report,
         tools.stats,
     ):
         server.tool(annotations=_READ_ONLY, structured_output=False)(_plain(tool, ToolError))

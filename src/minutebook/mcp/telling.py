@@ -121,7 +121,7 @@ def damage(files: Mapping[str, str]) -> str:
     return "\n".join((*named, "The rest was read.")) if named else ""
 
 
-def engagement_line(pair: Pair, short: Short) -> str:
+def engagement_line(pair: Pair, short: Short, thread: str | None = None) -> str:
     record, engagement = pair
     facts = [
         (engagement.started or record.started or "")[:10],
@@ -134,6 +134,7 @@ def engagement_line(pair: Pair, short: Short) -> str:
         f"→ {one_line(engagement.outcome)[:_OUTCOME]}" if engagement.outcome else "",
         f"note: {one_line(engagement.note)[:_OUTCOME]}" if engagement.note else "",
         f"engagement={one_line(engagement.id)}",
+        f"thread={one_line(thread)}" if thread else "",
     ]
     return "- " + " ".join(fact for fact in facts if fact)
 
@@ -162,6 +163,7 @@ def hit_line(hit: Hit, short: Short) -> str:
         topic,
         f"({one_line(project_of(hit.project))})" if hit.project else "",
         f"(also in {', '.join(short(id) for id in hit.copies)})" if hit.copies else "",
+        f"thread={one_line(hit.thread)}" if hit.thread else "",
         f"| {hit.side}: {one_line(hit.snippet.text)}" if hit.snippet.text else "",
     ]
     return "- " + " ".join(fact for fact in facts if fact)

@@ -15,6 +15,8 @@ from minutebook.archive.folding import once
 from minutebook.archive.names import parse_rounds
 from minutebook.archive.passing import ghosts_of, hidden_of, matching
 from minutebook.archive.semantic import Meaning
+from minutebook.archive.threads import keys_of, threads, with_threads
+from minutebook.derive.genealogy import Pair
 from minutebook.derive.labels import known_method, known_phase
 from minutebook.derive.periods import since as parse_since
 from minutebook.derive.plain import one_line
@@ -43,6 +45,7 @@ from minutebook.verbs.context_text import account
 from minutebook.verbs.decisions import decisions, newest_first
 from minutebook.verbs.materialise import Mode as ContextMode
 from minutebook.verbs.materialise import materialise
+from minutebook.verbs.report import report_markdown
 from minutebook.verbs.round_text import Fidelity, Level, round_text
 from minutebook.verbs.stats import stats
 
@@ -75,6 +78,7 @@ class Tools:
         has_tools: given.HasTools = None,
         command: given.Command = None,
         error: given.Error = None,
+        thread: given.Thread = None,
         side: given.Side = "both",
         sort: given.Sort = "relevance",
         mode: given.Mode = "hybrid",
@@ -92,6 +96,7 @@ class Tools:
             tools=has_tools,
             command=command or None,
             error=error or None,
+            among=keys_of(self._archive, thread) if thread else None,
         )
         start, limit = position(cursor), max(1, min(limit, _MOST_HITS))
         if file:
@@ -111,7 +116,8 @@ class Tools:
                 **self._meaning.ways,
             )
         short = self._archive.short
-        page, more = paged(found.hits, lambda hit: hit_line(hit, short), cursor, limit)
+        hits = with_threads(self._archive, found.hits)
+        page, more = paged(hits, lambda hit: hit_line(hit, short), cursor, limit)
         remarks = "".join(
             f" {remark}"
             for remark in (
@@ -165,7 +171,13 @@ class Tools:
         remark = left_out(len(ghosts_of(records, filters)), copies, hid)
         pairs = newest_first(found)
         short, most = self._archive.short, max(1, min(limit, 100))
-        page, more = paged(pairs, lambda pair: engagement_line(pair, short), cursor, most)
+        known = threads(self._archive)
+
+        def line(pair: Pair) -> str:
+            thread = known.of(pair[0].session_id, pair[1].id)
+            return engagement_line(pair, short, thread.id if thread else None)
+
+        page, more = paged(pairs, line, cursor, most)
         if not page:
             nothing = f"No (more) engagements pass. {remark}".rstrip()
             return self._told(f"{nothing} `stats` counts what there is.")
@@ -273,6 +285,21 @@ class Tools:
             if (excess := tokens(text) - budget) <= 0:
                 return text
             around += excess  # damaged files are named too, and their names may be long
+
+    def report(
+        self,
+        project: given.Project = None,
+        since: given.Since = None,
+        until: given.Until = None,
+        cursor: given.Cursor = None,
+    ) -> str:
+        """The minutes of a period, this week unless you name another: what was done, decided,
+        shipped, and is still open, by project. Addresses are for `show`."""
+        found = self._archive.report(project=project, since=since, until=until)
+        lines = report_markdown(found).splitlines()
+        page, more = paged(lines, str, cursor, len(lines))
+        head = f"{found.engagements} engagements of {found.sessions} sessions:"
+        return self._told(answer(head, page, more))
 
     def stats(
         self,

@@ -24,6 +24,8 @@ Method = Literal[
 Phase = Literal["started", "in-progress", "blocked", "completed", "abandoned", "handed-off"]
 METHODS: tuple[Method, ...] = get_args(Method)
 PHASES: tuple[Phase, ...] = get_args(Phase)
+OPEN_PHASES: tuple[Phase, ...] = ("started", "in-progress", "blocked", "handed-off")
+"""Phases in which work is still to be done, by whomever."""
 
 MOST_DECISIONS = 3
 RECORD_FORMAT = 2
@@ -52,6 +54,11 @@ class Engagement(msgspec.Struct, frozen=True, kw_only=True):
     commits: tuple[str, ...] = ()
     """``1a2b3c4 subject``"""
     pull_requests: tuple[str, ...] = ()
+    branches: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    """Issues and pull requests that prompts and commits name: ``#41``, ``owner/repo#41``."""
+    needs: tuple[str, ...] = ()
+    """Those, and branches, that a prompt says are needed first."""
     tagged: bool = False
     """Whether it exists only because a person tagged rounds with its id."""
     starred: bool = False
@@ -114,6 +121,10 @@ class SessionRecord(msgspec.Struct, frozen=True, kw_only=True):
     prompt_version: str | None = None
     modelled: int = 0
     """Rounds a model saw, where the session has grown since and rules described the rest."""
+    copy_of: str | None = None
+    """The session that its beginning is a copy of; the engagements of that are from there."""
+    copied: int = 0
+    """How many rounds that beginning has."""
     usage: Usage | None = None
     cost_usd: float = 0.0
     remarks: tuple[str, ...] = ()

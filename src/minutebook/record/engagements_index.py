@@ -1,91 +1,123 @@
-"""``engagements-index.md``: date → session → engagements (ING-22), for reading and following."""
+"""``engagements-index.md``: the minutes as a page, by day and project (ING-22).
+
+Made from the records alone: the same records give the same bytes, whenever it is written.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime, timedelta
 
-import msgspec
-
+from minutebook.derive.genealogy import Pair
 from minutebook.derive.times import instant
-from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.derive.wording import plural
+from minutebook.model.engagement import OPEN_PHASES, Engagement, SessionRecord
+from minutebook.model.session import project_of
 from minutebook.record.indexes import harmless
 from minutebook.record.layout import file_name
 
 _UNDATED = "Undated"
+_NO_PROJECT = "no project"
+_OPEN_WEEKS = 4
+"""What was left open longer ago than this, before the newest engagement, is not a to-do."""
+_MOST_OPEN = 20
 
 
-def engagements_index(records: Iterable[SessionRecord], archived: Collection[str]) -> str:
-    """The page, newest day first; sessions that are `archived` have a document to link to."""
+def engagements_index(
+    records: Iterable[SessionRecord],
+    archived: Collection[str],
+    pairs: Sequence[Pair],
+    copies: int = 0,
+) -> str:
+    """The page, newest day first; sessions that are `archived` have a document to link to.
+
+    `pairs` are the engagements to show: copies of a conversation are among them once.
+    """
     present = set(archived)
-    days: dict[str, list[SessionRecord]] = {}
     known = list(records)
-    visible = [_without_hidden(record) for record in known if not record.hidden]
-    left_out = sum(len(record.engagements) for record in known) - sum(
-        len(record.engagements) for record in visible
-    )
-    for record in sorted(visible, key=lambda r: (r.started or "", r.session_id), reverse=True):
-        days.setdefault(_day(record.started), []).append(record)
-    shown = [record for day in days.values() for record in day if not record.ghost]
-    count = sum(len(record.engagements) for record in shown)
-    lines = ["# Engagements", ""]
-    if days:
-        span = [day for day in days if day != _UNDATED]
-        when = f", {min(span)} to {max(span)}" if len(span) > 1 else f", {span[0]}" if span else ""
-        counts = f"{_plural(count, 'engagement')} in {_plural(len(shown), 'session')}"
-        lines += [f"{counts}{when}, newest first.", ""]
-    if left_out:
-        what = _plural(left_out, "hidden engagement")
-        lines += [f"Not shown: {what} (`minutebook search --hidden` lists them).", ""]
-    for day, sessions in days.items():
+    days: dict[str, list[Pair]] = {}
+    for pair in sorted(pairs, key=_order):
+        days.setdefault(_day(_at(pair)), []).append(pair)
+    ghosts = _by_day(record for record in known if record.ghost)
+    failed = _by_day(record for record in known if record.failure and not record.ghost)
+    hid = sum(record.hidden or e.hidden for record in known for e in record.engagements)
+    lines = ["# Engagements", "", *_head(days, pairs, copies, hid), *_open(present, pairs)]
+    for day in [*sorted({*days, *ghosts, *failed} - {_UNDATED}, reverse=True), _UNDATED]:
+        if day not in days and day not in ghosts and day not in failed:
+            continue
         lines += [f"## {day}", ""]
-        for record in sessions:
-            if not record.ghost:
-                lines += _session(present, record)
-        ghosts = [record for record in sessions if record.ghost]
-        if ghosts:
-            names = ", ".join(_link(present, r, harmless(r.session_id[:8])) for r in ghosts)
-            lines += [f"Hardly begun: {names}", ""]
+        for project, found in sorted(_by_project(days.get(day, ())).items()):
+            lines += [f"### {harmless(project)}", ""]
+            for record, engagement in found:
+                lines += _engagement(present, record, engagement)
+            lines.append("")
+        lines += [line for record in failed.get(day, ()) for line in _failure(present, record)]
+        if count := len(ghosts.get(day, ())):
+            what = plural(count, "session", "sessions")
+            lines += [f"*{what} without substantive work.*", ""]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def _without_hidden(record: SessionRecord) -> SessionRecord:
-    shown = tuple(engagement for engagement in record.engagements if not engagement.hidden)
-    return msgspec.structs.replace(record, engagements=shown)
+def _head(days: Collection[str], pairs: Sequence[Pair], copies: int, hid: int) -> list[str]:
+    if not pairs:
+        return []
+    span = [day for day in days if day != _UNDATED]
+    when = f", {min(span)} to {max(span)}" if len(span) > 1 else f", {span[0]}" if span else ""
+    sessions = plural(len({record.session_id for record, _ in pairs}), "session")
+    told = f"{plural(len(pairs), 'engagement')} in {sessions}{when}, newest day first."
+    if copies:
+        told += f" {plural(copies, 'engagement')} of copied conversations left out."
+    if hid:
+        told += f" Not shown: {plural(hid, 'hidden engagement')} (`minutebook search --hidden`)."
+    return [told, ""]
 
 
-def _session(present: set[str], record: SessionRecord) -> list[str]:
-    name = record.agent_name or record.title or record.session_id[:8]
-    facts = [
-        _times(record.started, record.ended),
-        record.project,
-        record.git_branch,
-        _plural(record.rounds, "round"),
-        record.model,
-        f"`minutebook show {record.session_id[:8]}`",
-    ]
-    told = [fact if fact.startswith("`") else harmless(fact) for fact in facts if fact]
-    lines = [f"### {_link(present, record, harmless(name))}", "", " · ".join(told), ""]
-    if record.told_summary:
-        lines += [harmless(record.told_summary), ""]
-    if record.failure:
-        what = "The last attempt failed" if record.engagements else "Not ingested"
-        lines += [f"*{what}: {harmless(record.failure)}*", ""]
-    for engagement in record.engagements:
-        lines += _engagement(present, record, engagement)
-    return [*lines, ""] if record.engagements else lines
+def _open(present: set[str], pairs: Sequence[Pair]) -> list[str]:
+    """What is still open, newest first."""
+    moments = [moment for pair in pairs if (moment := instant(_at(pair))) is not None]
+    if not moments:
+        return []
+    since = max(moments) - timedelta(weeks=_OPEN_WEEKS)
+    found: list[tuple[datetime, Pair]] = []
+    for pair in pairs:
+        moment = instant(_at(pair))
+        if pair[1].phase in OPEN_PHASES and moment is not None and moment >= since:
+            found.append((moment, pair))
+    if not found:
+        return []
+    found.sort(key=lambda item: (item[0], _order(item[1])), reverse=True)
+    lines = ["## Still open", ""]
+    for moment, (record, engagement) in found[:_MOST_OPEN]:
+        what = f"**{harmless(engagement.topic)}** · {_label(engagement)}"
+        where = f"{harmless(_project(record, engagement))}, {moment:%Y-%m-%d}"
+        lines.append(f"- {what} · {where}, {_rounds_link(present, record, engagement)}")
+    if len(found) > _MOST_OPEN:
+        lines.append(f"- … and {len(found) - _MOST_OPEN:,} more, below")
+    return [*lines, ""]
 
 
 def _engagement(present: set[str], record: SessionRecord, engagement: Engagement) -> list[str]:
-    first, last = engagement.turn_range
-    rounds = f"round {first}" if first == last else f"rounds {first}–{last}"
-    where = _rounds_link(present, record, rounds)
-    mark = f"**{harmless(engagement.method)}**, {harmless(engagement.phase)}"
-    lines = [f"- {harmless(engagement.topic)} ({mark}; {where})"]
+    facts = [f"**{harmless(engagement.topic)}**", _label(engagement)]
+    if when := _times(engagement.started, engagement.ended):
+        facts.append(when)
+    lines = [f"- {' · '.join(facts)}"]
     if engagement.outcome:
         lines.append(f"  {harmless(engagement.outcome)}")
     lines += [f"  - decided: {harmless(decision)}" for decision in engagement.key_decisions]
     lines += [f"  - <{url}>" for url in engagement.pull_requests if _is_plain(url)]
-    return lines
+    name = harmless(record.agent_name or record.title or record.session_id[:8])
+    where = f"{_link(present, record, name)}, {_rounds_link(present, record, engagement)}"
+    return [*lines, f"  - in {where}"]
+
+
+def _failure(present: set[str], record: SessionRecord) -> list[str]:
+    what = "The last attempt failed" if record.engagements else "Not ingested"
+    name = _link(present, record, harmless(record.agent_name or record.title or "a session"))
+    return [f"*{what}:* {name}: {harmless(record.failure or '')}", ""]
+
+
+def _label(engagement: Engagement) -> str:
+    return f"{harmless(engagement.method)}, {harmless(engagement.phase)}"
 
 
 def _link(present: set[str], record: SessionRecord, text: str) -> str:
@@ -95,8 +127,11 @@ def _link(present: set[str], record: SessionRecord, text: str) -> str:
     return f"[{text}]({record.agent_id}/{_file(record)}.md)"
 
 
-def _rounds_link(present: set[str], record: SessionRecord, text: str) -> str:
-    if _link(present, record, text) == text:
+def _rounds_link(present: set[str], record: SessionRecord, engagement: Engagement) -> str:
+    told = [str(a) if a == b else f"{a}–{b}" for a, b in engagement.ranges]
+    one = len(told) == 1 and "–" not in told[0]
+    text = f"{'round' if one else 'rounds'} {', '.join(told)}"
+    if record.session_id not in present:
         return text
     return f"[{text}]({record.agent_id}/{_file(record)}/index.md)"
 
@@ -105,12 +140,34 @@ def _file(record: SessionRecord) -> str:
     return file_name(record.session_id).replace("%", "%25")
 
 
-def _plural(count: int, what: str) -> str:
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
-
-
 def _is_plain(url: str) -> bool:
     return not any(char in url for char in "<> \n")
+
+
+def _at(pair: Pair) -> str | None:
+    return pair[1].started or pair[0].started
+
+
+def _order(pair: Pair) -> tuple[str, str, int]:
+    return _at(pair) or "", pair[0].session_id, pair[1].turn_range[0]
+
+
+def _by_day(records: Iterable[SessionRecord]) -> dict[str, list[SessionRecord]]:
+    found: dict[str, list[SessionRecord]] = {}
+    for record in sorted(records, key=lambda r: (r.started or "", r.session_id)):
+        found.setdefault(_day(record.started), []).append(record)
+    return found
+
+
+def _by_project(pairs: Iterable[Pair]) -> dict[str, list[Pair]]:
+    found: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        found.setdefault(_project(*pair), []).append(pair)
+    return found
+
+
+def _project(record: SessionRecord, engagement: Engagement) -> str:
+    return project_of(engagement.project or record.cwd or "") or _NO_PROJECT
 
 
 def _day(timestamp: str | None) -> str:
@@ -122,6 +179,6 @@ def _times(started: str | None, ended: str | None) -> str | None:
     first, last = instant(started), instant(ended)
     if first is None:
         return None
-    if last is None or last.date() != first.date():
+    if last is None or last.date() != first.date() or f"{last:%H:%M}" == f"{first:%H:%M}":
         return first.strftime("%H:%M")
     return f"{first:%H:%M}–{last:%H:%M}"

@@ -23,6 +23,7 @@ class Layout:
         self.index = self.sessions / "index.md"
         self.database = self.sessions / "sessions.db"
         self.tags = self.sessions / "tags.jsonl"  # of older versions
+        self.threads = self.sessions / "threads.jsonl"
         self.engagements = self.sessions / "engagements.jsonl"
         self.engagements_index = self.sessions / "engagements-index.md"
         self.corrections = self.sessions / "corrections.jsonl"

@@ -11,11 +11,11 @@ from minutebook.archive.archive import Archive
 from minutebook.archive.coverage import ranges_of
 from minutebook.archive.finding import fresh_at
 from minutebook.archive.semantic import Choice
+from minutebook.archive.upkeep import page_of
 from minutebook.errors import MinutebookError
 from minutebook.extract.batches import PendingBatch
 from minutebook.index.engine import Engine
 from minutebook.record.database import Broken, integrity, open_database
-from minutebook.record.engagements_index import engagements_index
 from minutebook.record.indexes import index_pages
 from minutebook.record.layout import Layout, SessionFolder
 from minutebook.record.recover import reason
@@ -43,8 +43,7 @@ def _problems(archive: Archive) -> Iterator[tuple[Path, str]]:
     ledger = archive.ledger()
     pages = index_pages(layout, ledger.sessions.values())
     if layout.engagements.exists():
-        records = archive.minutes.records().values()
-        pages[layout.engagements_index] = engagements_index(records, ledger.sessions).encode()
+        pages[layout.engagements_index] = page_of(archive)
     for page, content in pages.items():
         try:
             if page.read_bytes() != content:

@@ -1,6 +1,6 @@
 """From sessions to the engagement index (ING-01 … ING-33), as a recipe of named stages.
 
-    select → read and record → extract → say what will be sent → ask → index
+    select → read and record → extract → say what will be sent → ask → fold copies → index
 
 Each session's record is written as soon as it is there, so however a run ends, the next one
 goes on where it stopped. A session is read from its transcript where that has something new,
@@ -29,6 +29,7 @@ from minutebook.record.store import writing
 from minutebook.sources.base import Transcript
 from minutebook.sources.fan_out import fan_out
 from minutebook.verbs.ask import Asked, ask_all
+from minutebook.verbs.copies import not_sent, with_copies
 from minutebook.verbs.inscribe import Inscribed, InscribeReport, outcome_of
 from minutebook.verbs.label import Labelling, Seen
 from minutebook.verbs.select import Selected, select
@@ -69,6 +70,8 @@ class IngestReport(msgspec.Struct, frozen=True, kw_only=True):
     unchanged: int
     failures: list[Failure]
     engagements: int
+    copies: int = 0
+    """Sessions that took the engagements of one they are a copy of: not extracted, not paid."""
     calls: int
     usage: Usage
     cost_usd: float
@@ -147,7 +150,10 @@ class Ingestion:
         self._left_over: list[float | None] = []
         self._asked = Asked()
         self._inscribed = InscribeReport([])
-        self._total = 0
+        self._selected: set[str] = set()
+        self._waiting: dict[str, SessionRecord] = {}
+        """Copies nobody need be asked about, until the session they are a copy of is known."""
+        self._copies = 0
         self.pending: list[Material] = []
         """What a model is to be asked about, once everything is read."""
 
@@ -181,7 +187,7 @@ class Ingestion:
                 skip_existing=self._skip_existing,
                 backlog=self._backlog,
             )
-            self._total = len({item.session_id for item in selected})
+            self._selected = {item.session_id for item in selected}
             label = Labelling(
                 run, self._records, self._extractor, again=self._again, backlog=self._backlog
             )
@@ -195,6 +201,7 @@ class Ingestion:
                 yield item
             told = [outcomes.get(item.place) or item.told for item in selected if item.told]
             self._inscribed = InscribeReport(told, run.remarks)
+        self._leave_copies_out()
 
     def forecast(self, *, batch: bool = False) -> Forecast:
         """What asking will take."""
@@ -233,17 +240,19 @@ class Ingestion:
         if self.pending and not asked.total:
             asked = Asked(total=len(self.pending))
             asked.stop("not confirmed")
+        self._take_copies()
         if self._changed or not self._complete or not is_said_indexed(self._layout):
             # What a killed run left behind was never indexed.
             stale = self._changed if self._complete else set(self._records)
             index_minutes(self._archive, stale, self._written)
         return IngestReport(
-            sessions=self._total,
+            sessions=len(self._selected),
             ingested=self._ingested,
             ghosts=self._ghosts,
-            unchanged=max(0, self._total - len(self._changed) - self._inscribed.count("unusable")),
+            unchanged=self._unchanged,
             failures=self._failures,
             engagements=sum(len(self._records[id].engagements) for id in self._changed),
+            copies=self._copies,
             calls=asked.spent.calls,
             usage=asked.spent.usage,
             cost_usd=asked.spent.cost_usd,
@@ -257,6 +266,27 @@ class Ingestion:
                 _sum(self._left_over, batch) if self._left_over else None,
             ),
         )
+
+    @property
+    def _unchanged(self) -> int:
+        touched = len(self._selected & (self._changed | self._waiting.keys()))
+        return max(0, len(self._selected) - touched - self._inscribed.count("unusable"))
+
+    # -- copies
+
+    def _leave_copies_out(self) -> None:
+        """What another session's answer will hold for is not asked about (UND-08)."""
+        begun = {m.info.id: [round.id for round in m.rounds] for m in self.pending}
+        left = not_sent(self._archive, begun, self._records, self._extractor, again=self._again)
+        self._waiting = {id: self._seen[id] for id in left}
+        self.pending = [m for m in self.pending if m.info.id not in left]
+
+    def _take_copies(self) -> None:
+        changed, asked = sorted(self._changed), {material.info.id for material in self.pending}
+        for record in with_copies(self._archive, changed, self._waiting, self._records):
+            self._copies += record.session_id not in asked
+            self._written.discard(record.session_id)
+            self._write(record)
 
     # -- records
 

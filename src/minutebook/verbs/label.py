@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from minutebook.archive.archive import Archive
 from minutebook.archive.coverage import covered, ranges_of
 from minutebook.archive.run import WritingRun, problem_of
 from minutebook.archive.writing import Done
 from minutebook.derive.identity import identify
+from minutebook.errors import NotFound
 from minutebook.extract.extractor import Extractor, Failed
 from minutebook.extract.material import OPENING_CHARS, Material, MaterialBuilder
 from minutebook.extract.records import base_record, extracted_record, free_id
@@ -146,10 +148,25 @@ class Labelling:
         )
 
 
+def read_material(archive: Archive, session_id: str) -> Material | None:
+    """A session as extractors see it; None where its file is not a transcript."""
+    opened = archive.open(session_id)
+    builder = MaterialBuilder()
+    for round in opened.stored_rounds():
+        builder.add(round)
+    try:
+        info = archive.stored_summary(session_id).info
+    except NotFound:
+        return None
+    return builder.material(info, identify(info, archive.roster))
+
+
 def seen_by_model(record: SessionRecord) -> tuple[Engagement, ...]:
     """The engagements a model found, where one was asked."""
-    if record.extractor != OFFLINE:
-        return record.engagements if record.extractor is not None else ()
+    if record.extractor is None:
+        return ()
+    if record.extractor != OFFLINE and not record.modelled:
+        return record.engagements
     return tuple(e for e in record.engagements if e.turn_range[1] <= record.modelled)
 
 
@@ -168,6 +185,7 @@ def is_the_same(known: SessionRecord, now: SessionRecord, extractor: Extractor) 
 _EXTRACTED = (
     *("session_summary", "engagements", "extractor", "extractor_model", "prompt_version"),
     *("usage", "cost_usd", "agent_name_guess", "corrected", "modelled", "backlog", "remarks"),
+    *("copy_of", "copied"),
 )
 
 

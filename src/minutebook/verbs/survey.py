@@ -9,17 +9,16 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.run import RunView
-from minutebook.derive.identity import identify
-from minutebook.errors import NotFound
 from minutebook.extract.extractor import Extractor
-from minutebook.extract.material import Material, MaterialBuilder
+from minutebook.extract.material import Material
 from minutebook.extract.offline.extractor import Explanation, extract_offline
 from minutebook.extract.reply import Reply
 from minutebook.extract.second_look import is_long
 from minutebook.model.engagement import SessionRecord
 from minutebook.sources.base import reason_of
 from minutebook.sources.fan_out import fan_out
-from minutebook.verbs.label import is_the_same
+from minutebook.verbs.copies import not_sent
+from minutebook.verbs.label import is_the_same, read_material
 from minutebook.verbs.select import Selected, select
 
 
@@ -41,6 +40,8 @@ class Surveyed(msgspec.Struct, frozen=True):
     problem: str | None = None
     second_look: bool = False
     """Whether a model would be asked twice, the session being long."""
+    copy_of: str | None = None
+    """The session whose engagements it takes: it is not sent, and costs nothing."""
 
 
 def survey(
@@ -66,8 +67,19 @@ def survey(
     )
     chosen = [item for item in selected if item.told is None or item.told.outcome != "duplicate"]
     look = partial(_look, archive, records, extractor, again, backlog)
-    found = [surveyed for _, surveyed in fan_out(look, chosen)]
-    return sorted(found, key=lambda item: (-item.chars, item.session_id))
+    found = {item.session_id: seen for item, seen in fan_out(look, chosen)}
+    begun = {id: ids for id, (seen, ids) in found.items() if seen.due and not seen.ghost}
+    copies: dict[str, str] = {}
+    if extractor.destination is not None:
+        copies = not_sent(archive, begun, records, extractor, again=again)
+    told = [_without_cost(seen, copies.get(id)) for id, (seen, _) in found.items()]
+    return sorted(told, key=lambda item: (-item.chars, item.session_id))
+
+
+def _without_cost(seen: Surveyed, copy_of: str | None) -> Surveyed:
+    if copy_of is None:
+        return seen
+    return msgspec.structs.replace(seen, copy_of=copy_of, cost_usd=0.0)
 
 
 def _look(
@@ -77,13 +89,14 @@ def _look(
     again: bool,
     backlog: bool,
     item: Selected,
-) -> Surveyed:
+) -> tuple[Surveyed, Sequence[str]]:
+    """A session, and the ids of its prompts: copies share them."""
     try:
         material = read_material(archive, item.session_id)
     except OSError as error:
-        return _unreadable(item, reason_of(error))
+        return _unreadable(item, reason_of(error)), ()
     if material is None:
-        return _unreadable(item, "not a transcript")
+        return _unreadable(item, "not a transcript"), ()
     info, record, due = material.info, records.get(item.session_id), item.is_due
     labelled = record is not None and bool(record.engagements)
     ghost = archive.settings.is_ghost(info) and not labelled
@@ -91,7 +104,7 @@ def _look(
         now = msgspec.structs.replace(record, digest=material.digest)
         due = not is_the_same(record, now, extractor) or (backlog and record.backlog)
     waits = item.backlog and not backlog  # labelled offline: nothing is sent
-    return Surveyed(
+    seen = Surveyed(
         item.session_id,
         archive.hide(info.title) if info.title else None,
         item.size,
@@ -104,6 +117,7 @@ def _look(
         extractor.forecast(material) if due and not ghost and not waits else 0.0,
         second_look=is_long(material),
     )
+    return seen, [round.id for round in material.rounds]
 
 
 def explain(archive: Archive, session_id: str) -> tuple[Material, Reply, list[Explanation]] | None:
@@ -113,19 +127,6 @@ def explain(archive: Archive, session_id: str) -> tuple[Material, Reply, list[Ex
         return None
     reply, reasons = extract_offline(material.rounds, material.info.title, material.project)
     return material, reply, reasons
-
-
-def read_material(archive: Archive, session_id: str) -> Material | None:
-    """A session as extractors see it; None where its file is not a transcript."""
-    opened = archive.open(session_id)
-    builder = MaterialBuilder()
-    for round in opened.stored_rounds():
-        builder.add(round)
-    try:
-        info = archive.stored_summary(session_id).info
-    except NotFound:
-        return None
-    return builder.material(info, identify(info, archive.roster))
 
 
 def _unreadable(item: Selected, problem: str) -> Surveyed:

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from minutebook.archive.masking import hidden_round, unmarked_value
 from minutebook.archive.masking import reveal as revealed
 from minutebook.archive.names import parse_rounds
+from minutebook.archive.threads import threads
 from minutebook.errors import BadArgument, MinutebookError, NotFound
 from minutebook.index.query import Filters
 from minutebook.record.rounds import round_file
@@ -79,8 +80,14 @@ def stats(state: ServerState, request: Request) -> Response:
 
 def engagements(state: ServerState, request: Request) -> Response:
     asked = selection({**request.query_params, "view": "engagements"})
+    known = threads(state.archive)
     rows = [
-        {"session_id": row.record.session_id, "agent": row.record.agent_name, **_plain(e)}
+        {
+            "session_id": row.record.session_id,
+            "agent": row.record.agent_name,
+            **_plain(e),
+            "thread": thread.id if (thread := known.of(row.record.session_id, e.id)) else None,
+        }
         for row in board_of(state, asked).rows
         if (e := row.engagement) is not None
     ]

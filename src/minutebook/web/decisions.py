@@ -8,6 +8,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from minutebook.archive.folding import once
 from minutebook.derive.times import instant
 from minutebook.verbs.decisions import Decision, decisions
 from minutebook.web.board import PAGE
@@ -23,7 +24,8 @@ class DecisionDay(msgspec.Struct, frozen=True):
 
 
 def decisions_of(state: ServerState, asked: Selection, words: str = "") -> list[Decision]:
-    return decisions(chosen(state.archive.records(), asked), words)
+    pairs, _ = once(state.archive, chosen(state.archive.records(), asked))
+    return decisions(pairs, words)
 
 
 def decisions_page(state: ServerState, request: Request) -> Response:

@@ -1,0 +1,234 @@
+"""The minutes of a period, gathered: what was done, decided, shipped, and is still open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+import msgspec
+
+from minutebook.archive.archive import Archive
+from minutebook.archive.folding import once
+from minutebook.archive.passing import matching, passes, within
+from minutebook.archive.threads import threads
+from minutebook.derive.genealogy import Pair
+from minutebook.derive.periods import since as parse_since
+from minutebook.errors import BadArgument
+from minutebook.index.entry import seconds
+from minutebook.index.query import Filters, span
+from minutebook.model.engagement import OPEN_PHASES, Engagement, SessionRecord
+from minutebook.model.session import project_of
+
+DROPPED = "abandoned"
+_NO_PROJECT = "no project"
+
+
+class Work(msgspec.Struct, frozen=True, kw_only=True):
+    """An engagement as a report has it."""
+
+    session_id: str
+    engagement_id: str
+    address: str
+    """What `minutebook show` takes: ``3a4d64e0#3-7``."""
+    started: str | None
+    topic: str
+    method: str
+    phase: str
+    outcome: str = ""
+    thread: str | None = None
+    """The piece of work over several sessions that it belongs to."""
+
+
+class Decided(msgspec.Struct, frozen=True):
+    text: str
+    topic: str
+    """What it was decided for."""
+    address: str
+
+
+class ProjectMinutes(msgspec.Struct, frozen=True, kw_only=True):
+    """What happened in one project, oldest first."""
+
+    project: str
+    sessions: int
+    engagements: int
+    done: tuple[Work, ...] = ()
+    decided: tuple[Decided, ...] = ()
+    commits: tuple[str, ...] = ()
+    """``1a2b3c4 subject``"""
+    pull_requests: tuple[str, ...] = ()
+    deploys: tuple[Work, ...] = ()
+    """Deployments that were brought to an end; they are among `done` as well."""
+    open: tuple[Work, ...] = ()
+    dropped: tuple[Work, ...] = ()
+
+
+class LeftOut(msgspec.Struct, frozen=True):
+    """What a report does not tell of."""
+
+    ghosts: int = 0
+    """Sessions without substantive work."""
+    copies: int = 0
+    """Engagements of copied conversations, which are told once."""
+    unread: int = 0
+    """Sessions whose minutes have not been taken (`minutebook ingest`)."""
+    undated: int = 0
+    """Engagements nobody knows the time of."""
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    since: str | None
+    """First day."""
+    until: str | None
+    """Last day."""
+    project: str | None = None
+    sessions: int = 0
+    engagements: int = 0
+    projects: tuple[ProjectMinutes, ...] = ()
+    left_out: LeftOut = LeftOut()
+
+
+def report_of(archive: Archive, filters: Filters) -> Report:
+    """The minutes of what passes the filters; an engagement belongs to the day it began on."""
+    pairs, copies = once(archive, matching(archive.records(), filters))
+    pairs.sort(key=_order)
+    projects: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        projects.setdefault(project_of_pair(pair), []).append(pair)
+    return Report(
+        since=_day(filters.after),
+        until=_day(filters.before - 1 if filters.before is not None else None),
+        project=filters.project,
+        sessions=_sessions(pairs),
+        engagements=len(pairs),
+        projects=tuple(
+            _minutes(archive, name, found) for name, found in sorted(projects.items(), key=_name)
+        ),
+        left_out=_left_out(archive, filters, copies),
+    )
+
+
+def period_of(after: int | None, before: int | None) -> tuple[int | None, int | None]:
+    """The limits of a report: this week where nothing else is said."""
+    return span("this week") if after is None and before is None else (after, before)
+
+
+def named_period(
+    project: str | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    date: str | None = None,
+) -> Filters:
+    """Filters for a report, with dates as people say them."""
+    first, last = span(date) if date else (None, None)
+    if since:
+        first = max(first or 0, int(parse_since(since).timestamp()))
+    if until:
+        last = min(last or span(until)[1], span(until)[1])
+    if first is not None and last is not None and first >= last:
+        raise BadArgument("These dates leave no day: give fewer of them.")
+    after, before = period_of(first, last)
+    return Filters(project=project or None, after=after, before=before)
+
+
+def project_of_pair(pair: Pair) -> str:
+    record, engagement = pair
+    return project_of(engagement.project or record.cwd or "") or _NO_PROJECT
+
+
+def _minutes(archive: Archive, project: str, pairs: Sequence[Pair]) -> ProjectMinutes:
+    works = [(pair, _work(archive, *pair)) for pair in pairs]
+    # What was left open and went on, in a thread of which more is told here, is a step of it.
+    last = {work.thread: work for _, work in works if work.thread}
+    is_open = [
+        work
+        for _, work in works
+        if work.phase in OPEN_PHASES and (not work.thread or last[work.thread] is work)
+    ]
+    dropped = [work for _, work in works if work.phase == DROPPED]
+    still = {(work.session_id, work.engagement_id) for work in is_open}
+    done = [
+        work
+        for _, work in works
+        if (work.session_id, work.engagement_id) not in still and work.phase != DROPPED
+    ]
+    return ProjectMinutes(
+        project=project,
+        sessions=_sessions(pairs),
+        engagements=len(pairs),
+        done=tuple(done),
+        decided=tuple(
+            Decided(text, work.topic, work.address)
+            for (_, engagement), work in works
+            for text in engagement.key_decisions
+        ),
+        commits=_unique(commit for _, engagement in pairs for commit in engagement.commits),
+        pull_requests=_unique(url for _, engagement in pairs for url in engagement.pull_requests),
+        deploys=tuple(work for work in done if work.method == "deploy"),
+        open=tuple(is_open),
+        dropped=tuple(dropped),
+    )
+
+
+def _work(archive: Archive, record: SessionRecord, engagement: Engagement) -> Work:
+    first, last = engagement.turn_range
+    rounds = str(first) if first == last else f"{first}-{last}"
+    thread = threads(archive).of(record.session_id, engagement.id)
+    return Work(
+        session_id=record.session_id,
+        engagement_id=engagement.id,
+        address=f"{archive.short(record.session_id)}#{rounds}",
+        started=engagement.started or record.started,
+        topic=engagement.topic,
+        method=engagement.method,
+        phase=engagement.phase,
+        outcome=engagement.outcome,
+        thread=thread.id if thread is not None else None,
+    )
+
+
+def _left_out(archive: Archive, filters: Filters, copies: int) -> LeftOut:
+    ghosts = unread = undated = 0
+    for record in archive.cards().values():
+        if not passes(record, filters) or not _is_of(record, filters.project):
+            continue
+        at = seconds(record.started)
+        if not at:
+            undated += sum(not e.started for e in record.engagements)
+            continue
+        if (filters.after is not None and at < filters.after) or (
+            filters.before is not None and at >= filters.before
+        ):
+            continue
+        ghosts += record.ghost
+        unread += not record.ghost and not record.engagements
+    bounded = filters.after is not None or filters.before is not None
+    return LeftOut(ghosts, copies, unread, undated if bounded else 0)
+
+
+def _is_of(record: SessionRecord, project: str | None) -> bool:
+    return project is None or within(project, record.cwd)
+
+
+def _sessions(pairs: Iterable[Pair]) -> int:
+    return len({record.session_id for record, _ in pairs})
+
+
+def _unique(items: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(items))
+
+
+def _name(item: tuple[str, list[Pair]]) -> tuple[str, str]:
+    return item[0].lower(), item[0]
+
+
+def _order(pair: Pair) -> tuple[float, str, int]:
+    record, engagement = pair
+    at = seconds(engagement.started or record.started)
+    return at, record.session_id, engagement.turn_range[0]
+
+
+def _day(moment: float | None) -> str | None:
+    if moment is None:
+        return None
+    return f"{datetime.fromtimestamp(moment).astimezone():%Y-%m-%d}"

@@ -1,0 +1,174 @@
+"""The threads of an archive: pieces of work that go over several sessions (FUT-06)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from weakref import WeakKeyDictionary
+
+import msgspec
+
+from minutebook.archive.archive import Archive
+from minutebook.archive.folding import archived_once
+from minutebook.archive.hit import Hit
+from minutebook.archive.minutes import version_of
+from minutebook.archive.names import nearest
+from minutebook.derive.genealogy import Pair
+from minutebook.derive.references import pulled
+from minutebook.derive.threads import Key, Part, Thread, threads_of
+from minutebook.derive.times import instant
+from minutebook.errors import NotFound
+from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.model.session import project_of
+from minutebook.record.thread_names import read_thread_names
+
+_MOST_NUMBERS = 4
+"""Work that names more issues than this is about none of them: a triage, a release."""
+_CONTINUES = frozenset({"forkedFrom", "parentSessionId", "sessionId", "surgery"})
+
+
+class Threads(msgspec.Struct, frozen=True):
+    """What is one piece of work, and where each engagement belongs."""
+
+    every: list[Thread]
+    """The one with the newest work first."""
+    by_key: dict[Key, Thread]
+    copies: dict[Key, Key]
+    """Engagements of copied conversations → the one that is shown."""
+    pairs: dict[Key, Pair]
+
+    def of(self, session_id: str, engagement_id: str) -> Thread | None:
+        key = (session_id, engagement_id)
+        return self.by_key.get(self.copies.get(key, key))
+
+    def named(self, name: str) -> Thread:
+        """The thread of an id, or of the start of one."""
+        ids = [thread.id for thread in self.every]
+        fitting = [t for t in self.every if t.id == name]
+        fitting = fitting or [t for t in self.every if t.id.startswith(name)]
+        if len(fitting) == 1:
+            return fitting[0]
+        if fitting:
+            told = ", ".join(thread.id for thread in fitting[:5])
+            raise NotFound(f"'{name}' fits several threads ({told}): write more of it.")
+        raise NotFound(
+            f"There is no thread '{name}'.{nearest(name, ids)} `minutebook search --threads` "
+            "lists them."
+        )
+
+    def needed_by(self, thread: Thread) -> list[Thread]:
+        return [t for t in self.every if any(d.thread == thread.id for d in t.depends_on)]
+
+
+_known: WeakKeyDictionary[Archive, tuple[object, Threads]] = WeakKeyDictionary()
+
+
+def threads(archive: Archive) -> Threads:
+    """The threads there are; found once, as long as nothing changes."""
+    version = (archive.minutes.version, version_of(archive.layout.threads))
+    kept = _known.get(archive)
+    if kept is None or kept[0] != version:
+        kept = (version, _found(archive))
+        _known[archive] = kept
+    return kept[1]
+
+
+def keys_of(archive: Archive, name: str) -> frozenset[Key]:
+    """The engagements of a thread, as a filter takes them."""
+    return frozenset(threads(archive).named(name).members)
+
+
+def with_threads(archive: Archive, hits: Iterable[Hit]) -> list[Hit]:
+    """Hits that say which thread they belong to."""
+    known = threads(archive)
+    return [
+        msgspec.structs.replace(hit, thread=thread.id)
+        if hit.engagement is not None
+        and (thread := known.of(hit.session_id, hit.engagement.id)) is not None
+        else hit
+        for hit in hits
+    ]
+
+
+def _found(archive: Archive) -> Threads:
+    records = archive.records()
+    shown, _ = archived_once(archive, records.values())
+    pairs = {
+        (record.session_id, engagement.id): (record, engagement) for record, engagement in shown
+    }
+    copies = _copies(records.values(), pairs)
+    recorded = {
+        id: tuple(link.session_id for link in entry.info.links if link.evidence in _CONTINUES)
+        for id, entry in archive.ledger().sessions.items()
+        if entry.info.links
+    }
+    said = _said(archive, records, copies)
+    every = threads_of((_part(*pair) for pair in shown), recorded, said)
+    by_key = {key: thread for thread in every for key in thread.members}
+    return Threads(every, by_key, copies, pairs)
+
+
+def _copies(records: Iterable[SessionRecord], shown: Mapping[Key, Pair]) -> dict[Key, Key]:
+    moments = {(engagement.id, engagement.started): key for key, (_, engagement) in shown.items()}
+    found: dict[Key, Key] = {}
+    for record in records:
+        for engagement in record.engagements:
+            key = (record.session_id, engagement.id)
+            other = moments.get((engagement.id, engagement.started))
+            if key not in shown and other is not None:
+                found[key] = other
+    return found
+
+
+def _said(
+    archive: Archive, records: Mapping[str, SessionRecord], copies: Mapping[Key, Key]
+) -> dict[Key, str | None]:
+    """A person's last word on each engagement."""
+    found: dict[Key, str | None] = {}
+    for said in read_thread_names(archive.layout).values:
+        record = records.get(said.session_id)
+        meant = _meant(record, said.engagement_id, said.turn_range) if record else None
+        if meant is None:
+            continue
+        key = (said.session_id, meant.id)
+        key = copies.get(key, key)
+        found.pop(key, None)
+        if said.name != "":
+            found[key] = said.name
+    return found
+
+
+def _meant(record: SessionRecord, id: str, rounds: tuple[int, int]) -> Engagement | None:
+    """An engagement by its id, else the one that covers most of what it covered."""
+    shared = {
+        engagement.id: min(engagement.turn_range[1], rounds[1])
+        - max(engagement.turn_range[0], rounds[0])
+        for engagement in record.engagements
+    }
+    if id not in shared:
+        id = max(shared, key=lambda name: shared[name], default="")
+        if shared.get(id, -1) < 0:
+            return None
+    return next(engagement for engagement in record.engagements if engagement.id == id)
+
+
+def _part(record: SessionRecord, engagement: Engagement) -> Part:
+    opened = pulled(engagement.pull_requests)
+    named = engagement.references if len(engagement.references) <= _MOST_NUMBERS else ()
+    branches = engagement.branches or ((record.git_branch,) if record.git_branch else ())
+    return Part(
+        key=(record.session_id, engagement.id),
+        topic=engagement.topic,
+        project=project_of(engagement.project or record.cwd or ""),
+        started=_seconds(engagement.started or record.started),
+        ended=_seconds(engagement.ended),
+        first=engagement.turn_range[0],
+        branches=branches,
+        numbers=tuple(dict.fromkeys((*opened, *named))),
+        needs=engagement.needs,
+        files=engagement.files,
+    )
+
+
+def _seconds(timestamp: str | None) -> float:
+    moment = instant(timestamp)
+    return moment.timestamp() if moment is not None else 0.0

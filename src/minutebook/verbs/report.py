@@ -1,0 +1,120 @@
+"""The minutes of a period as a page: Markdown for a stand-up, JSON for programs (SHARE-02)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from minutebook.archive.archive import Archive
+from minutebook.archive.reporting import LeftOut, ProjectMinutes, Report, Work
+from minutebook.derive.wording import plural
+from minutebook.errors import BadArgument, Conflict
+from minutebook.record.indexes import harmless
+from minutebook.record.store import write_atomically
+from minutebook.sources.registry import SOURCES
+
+_MOST_COMMITS = 30
+
+
+def report_markdown(report: Report) -> str:
+    """A report as plain Markdown that reads well as it is."""
+    lines = [f"# Minutes {_period(report)}", ""]
+    if report.engagements:
+        counts = (
+            plural(report.engagements, "engagement"),
+            plural(report.sessions, "session"),
+            plural(len(report.projects), "project"),
+        )
+        lines += ["{} in {}, {}.".format(*counts), ""]
+    else:
+        lines += ["Nothing was worked on in this period that minutes were taken of.", ""]
+    for minutes in report.projects:
+        lines += _project(minutes)
+    if left := _left_out(report.left_out):
+        lines += ["---", "", f"Left out: {left}.", ""]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def save_report(archive: Archive, path: Path, content: bytes, *, force: bool = False) -> None:
+    """Write a report to a file; never over another without `force`, never into a source."""
+    place = path.absolute().resolve()
+    roots = archive.places or tuple(source.default_root() for source in SOURCES.values())
+    for root in (*roots, archive.root):
+        home = root.resolve()
+        if place == home or home in place.parents:
+            raise BadArgument(f"{path} is inside {root}, which is only read: choose another place.")
+    if path.is_dir():
+        raise BadArgument(f"{path} is a folder: name a file.")
+    if not path.parent.is_dir():
+        raise BadArgument(f"There is no folder {path.parent}.")
+    if path.exists() and not force:
+        raise Conflict(f"{path} exists: --force replaces it.")
+    write_atomically(path, content)
+
+
+def _period(report: Report) -> str:
+    since, until = report.since, report.until
+    if since == until and since is not None:
+        when = f"of {since}"
+    elif since and until:
+        when = f"of {since} to {until}"
+    elif since:
+        when = f"since {since}"
+    else:
+        when = f"until {until}" if until else "so far"
+    return f"{when}, {harmless(report.project)}" if report.project else when
+
+
+def _project(minutes: ProjectMinutes) -> list[str]:
+    shipped = [f"- commit {harmless(commit)}" for commit in minutes.commits[:_MOST_COMMITS]]
+    if (more := len(minutes.commits) - _MOST_COMMITS) > 0:
+        shipped.append(f"- … and {plural(more, 'commit')} more")
+    shipped += [f"- pull request <{url}>" for url in minutes.pull_requests if _is_plain(url)]
+    deploys = _works(minutes.deploys)
+    shipped += [f"- deployed: {line[2:]}" if line.startswith("- ") else line for line in deploys]
+    decided = [f"- {harmless(decision.text)} ({decision.address})" for decision in minutes.decided]
+    deployed = {(work.session_id, work.engagement_id) for work in minutes.deploys}
+    done = [w for w in minutes.done if (w.session_id, w.engagement_id) not in deployed]
+    lines = [f"## {harmless(minutes.project)}", ""]
+    for head, found in (
+        ("Done", _works(done)),
+        ("Decided", decided),
+        ("Shipped", shipped),
+        ("Still open", _works(minutes.open, phase=True)),
+        ("Dropped", _works(minutes.dropped)),
+    ):
+        if found:
+            lines += [f"### {head}", "", *found, ""]
+    return lines
+
+
+def _works(works: Iterable[Work], *, phase: bool = False) -> list[str]:
+    lines: list[str] = []
+    for work in works:
+        lines.append(_work(work, phase=phase))
+        if work.outcome:
+            lines.append(f"  {harmless(work.outcome)}")
+    return lines
+
+
+def _work(work: Work, *, phase: bool = False) -> str:
+    label = f"{work.method}, {work.phase}" if phase else work.method
+    return f"- **{harmless(work.topic)}** ({harmless(label)}, {work.address})"
+
+
+def _left_out(left: LeftOut) -> str:
+    told = (
+        (left.ghosts, "session without substantive work", "sessions without substantive work"),
+        (left.copies, "engagement of a copied conversation", "engagements of copied conversations"),
+        (
+            left.unread,
+            "session without minutes (`minutebook ingest` takes them)",
+            "sessions without minutes (`minutebook ingest` takes them)",
+        ),
+        (left.undated, "engagement without a date", "engagements without a date"),
+    )
+    return ", ".join(plural(count, one, many) for count, one, many in told if count)
+
+
+def _is_plain(url: str) -> bool:
+    return not any(char in url for char in "<> \n")

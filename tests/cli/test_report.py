@@ -1,0 +1,157 @@
+"""``minutebook report``: the minutes of a period, ready for a stand-up."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from minutebook.archive import Archive, open_archive
+from minutebook.archive.reporting import LeftOut, ProjectMinutes, Report, Work
+from minutebook.extract.offline import OfflineExtractor
+from minutebook.mcp.tools import Tools
+from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.record.engagements import append_record
+from minutebook.verbs.ingest import ingest
+from minutebook.verbs.report import report_markdown
+from tests.cli.conftest import Run
+from tests.cli.test_verbs import golden
+
+MARCH = ("--since", "2026-03-01", "--until", "March 2026")
+KEY = "ghp_" + "Zk3qW8xT2mLr9VbN5cYp" + "7HdJ4sGf6AeU1oQi"
+
+
+@pytest.fixture
+def places(tmp_path: Path, examples: Path) -> list[str]:
+    ingest(Archive(tmp_path / "archive", (examples,)), OfflineExtractor(), ended=True)
+    return ["--root", str(examples), "--archive", str(tmp_path / "archive")]
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+def test_a_report_is_a_page_of_markdown(run: Run, places: list[str], columns: int) -> None:
+    """SHARE-02: by project, what was done, decided, shipped and is open; copies once; what is
+    left out is counted; no colour in it."""
+    ran = run("report", *MARCH, *places, columns=columns)
+    assert (ran.status, ran.err) == (0, "")
+    golden("report.txt", ran.out)
+    assert "\x1b" not in ran.out and ran.out.count("Add passkey login") == 1
+
+
+def test_it_is_of_this_week_by_default(run: Run, places: list[str]) -> None:
+    """SHARE-02: a week without work is said to be one; dates as people say them, or an error."""
+    ran = run("report", *places)
+    assert ran.status == 0 and "Nothing was worked on" in ran.out
+    assert run("report", "--week", *places).out == ran.out
+    assert "# Minutes of 2026-03-02" in run("report", "--date", "2026-03-02", *places).out
+    odd = run("report", "--since", "the day before", *places)
+    assert (odd.status, "is not a date" in odd.err) == (2, True)
+
+
+def test_all_front_ends_report_the_same(run: Run, places: list[str]) -> None:
+    """SHARE-02: `--json`, `--format json`, the library and MCP have the same minutes, as many
+    engagements as `search` lists for the period, and a project narrows them."""
+    said = json.loads(run("report", *MARCH, "--json", *places).out)
+    assert said == json.loads(run("report", *MARCH, "--format", "json", *places).out)
+    report = said["report"]
+    with open_archive(places[3], [places[1]]) as archive:
+        own = archive.report(since="2026-03-01", until="March 2026")
+        assert own.engagements == report["engagements"] > 0
+        assert [minutes.project for minutes in own.projects] == [
+            minutes["project"] for minutes in report["projects"]
+        ]
+        answer = Tools(archive).report(since="2026-03-01", until="March 2026")
+        assert "Add passkey login" in answer and "untrusted" in answer
+    listed = json.loads(run("search", *MARCH, "--json", *places).out)
+    assert listed["total"] == report["engagements"]
+    assert listed["copies_hidden"] == report["left_out"]["copies"] == 1
+    narrow = json.loads(run("report", *MARCH, "-p", "orchard", "--json", *places).out)["report"]
+    assert [minutes["project"] for minutes in narrow["projects"]] == ["orchard"]
+
+
+def test_a_file_is_never_replaced_unasked(run: Run, places: list[str], tmp_path: Path) -> None:
+    """SHARE-02, SHARE-03: --out writes a new file, --force replaces one; nothing is written into
+    a source or the archive, or into a folder that is not there."""
+    page = tmp_path / "week.md"
+    assert run("report", *MARCH, "--out", page, *places).status == 0
+    assert page.read_text().startswith("# Minutes of 2026-03-01 to 2026-03-31")
+    page.write_text("mine")
+    ran = run("report", *MARCH, "--out", page, *places)
+    assert (ran.status, page.read_text()) == (2, "mine") and "--force" in ran.err
+    assert run("report", *MARCH, "--json", "--out", page, "--force", *places).status == 0
+    assert json.loads(page.read_text())["version"] == 1
+    for place in (Path(places[1]) / "x.md", Path(places[3]) / "x.md", tmp_path / "no" / "x.md"):
+        ran = run("report", *MARCH, "--out", place, *places)
+        assert (ran.status, place.exists()) == (2, False)
+    assert run("report", "--force", *places).status == 2
+    assert run("report", "--json", "--format", "md", *places).status == 2
+
+
+def test_secrets_are_masked(run: Run, tmp_path: Path) -> None:
+    """SHARE-02, SHARE-03: a key that got into a record is not in a report, in no form."""
+    archive = Archive(tmp_path / "archive")
+    engagement = Engagement(
+        id="e",
+        topic=f"Rotate the token {KEY}",
+        project="/w/vault",
+        method="deploy",
+        phase="completed",
+        key_decisions=(f"Keep {KEY} until Monday",),
+        commits=(f"1a2b3c4 drop {KEY}",),
+        turn_range=(1, 1),
+        started="2026-03-02T09:00:00Z",
+    )
+    append_record(archive.layout, SessionRecord(session_id="s" * 8, engagements=(engagement,)))
+    places = ("--archive", archive.root, "--root", tmp_path)
+    for form in ((), ("--json",)):
+        said = run("report", *MARCH, *places, *form)
+        assert said.status == 0 and "vault" in said.out and KEY not in said.out
+    assert KEY not in Tools(archive).report(since="2026-03-01", until="March 2026")
+
+
+def test_every_kind_of_news_has_its_place() -> None:
+    """SHARE-02: done, decided, shipped (commits, requests, deployments), open, dropped; hostile
+    words are inert; a long list of commits is cut, and says so."""
+
+    def work(topic: str, phase: str = "completed", method: str = "build") -> Work:
+        return Work(
+            session_id="s",
+            engagement_id=topic,
+            address="3a4d64e0#3-7",
+            started=None,
+            topic=topic,
+            method=method,
+            phase=phase,
+        )
+
+    minutes = ProjectMinutes(
+        project="orchard",
+        sessions=1,
+        engagements=4,
+        done=(work("<script>x</script>"), work("Ship it", method="deploy")),
+        commits=tuple(f"{n:07} subject" for n in range(40)),
+        pull_requests=("https://h/o/r/pull/1", "https://h/> [x](y)"),
+        deploys=(work("Ship it", method="deploy"),),
+        open=(work("Paint the shed", "blocked"),),
+        dropped=(work("Dig a moat", "abandoned"),),
+    )
+    left = LeftOut(ghosts=1, copies=2, unread=1, undated=1)
+    told = report_markdown(
+        Report(
+            since="2026-03-02",
+            until="2026-03-08",
+            sessions=1,
+            engagements=4,
+            projects=(minutes,),
+            left_out=left,
+        )
+    )
+    assert "<script>" not in told and "> [x]" not in told
+    assert "- … and 10 commits more" in told and "- pull request <https://h/o/r/pull/1>" in told
+    assert told.count("Ship it") == 1 and "- deployed: **Ship it**" in told
+    assert "### Still open\n\n- **Paint the shed** (build, blocked, 3a4d64e0#3-7)" in told
+    assert "### Dropped\n\n- **Dig a moat**" in told
+    assert told.endswith(
+        "Left out: 1 session without substantive work, 2 engagements of copied conversations, "
+        "1 session without minutes (`minutebook ingest` takes them), 1 engagement without a date.\n"
+    )

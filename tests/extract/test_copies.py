@@ -1,0 +1,220 @@
+"""Copies of a conversation: extracted once, paid for once, counted once."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from minutebook.archive import Archive
+from minutebook.archive.engagements import rounds_of_engagement
+from minutebook.archive.finding import search
+from minutebook.cli.main import main
+from minutebook.derive.genealogy import Copy, copied
+from minutebook.extract.anthropic import AnthropicExtractor
+from minutebook.extract.offline import OfflineExtractor
+from minutebook.extract.secret import Secret
+from minutebook.index.query import Query
+from minutebook.mcp.tools import Tools
+from minutebook.model.engagement import SessionRecord
+from minutebook.verbs.correct import correct
+from minutebook.verbs.ingest import IngestReport, ingest
+from minutebook.verbs.stats import stats
+from minutebook.verbs.survey import survey
+from minutebook.web.api import engagements
+from minutebook.web.decisions import decisions_of
+from minutebook.web.selection import Selection
+from minutebook.web.state import ServerState
+from tests.archive.test_operations import put
+from tests.conftest import Record, assistant, user
+from tests.extract.stub import Stub, good_reply, serve
+
+FIRST, FORK, OTHER = (f"{letter * 8}-2222-4333-8444-555555555555" for letter in "abc")
+Held = Callable[..., Archive]
+
+
+def rounds(count: int, *, own: str = "shared", start: int = 1) -> list[Record]:
+    """Rounds that begin at `start`; what has the same `own` is the same conversation."""
+    found: list[Record] = []
+    for number in range(start, start + count):
+        at = f"2026-03-01T10:{number:02}:00.000Z"
+        ids = [f"{own}-{kind}-{number:04}-4333-8444" for kind in "ua"]
+        asked = user(f"Please prune the {own} tree {number}.", uuid=ids[0], timestamp=at)
+        found += [asked, assistant(f"Tree {number} is pruned. " * 40, id=ids[1], uuid=ids[1])]
+    return found
+
+
+@pytest.fixture
+def held(tmp_path: Path) -> Held:
+    """An archive over sessions with these rounds."""
+
+    def make(**sessions: list[Record]) -> Archive:
+        names = {"first": FIRST, "fork": FORK, "other": OTHER}
+        for name, records in sessions.items():
+            put(tmp_path / "p", *records, name=names[name])
+        return Archive(tmp_path / "archive", (tmp_path / "p",))
+
+    return make
+
+
+def asked(stub: Stub) -> list[str]:
+    return [json.dumps(request["messages"]) for request in stub.requests]
+
+
+def by_model(archive: Archive, stub: Stub, **options: Any) -> IngestReport:
+    extractor = AnthropicExtractor(Secret("sk-test"), base_url=stub.url, retries=0)
+    return ingest(archive, extractor, ended=True, **options)
+
+
+def whole(body: dict[str, Any], _number: int) -> Any:
+    """Two engagements over all the rounds of a session."""
+    last = max(int(found) for found in re.findall(r"tree (\d+)", json.dumps(body["messages"])))
+    return good_reply((1, 2), (3, last), topic="Prune the trees of the orchard")
+
+
+def told(archive: Archive, session_id: str) -> SessionRecord:
+    archive.read_again()
+    return archive.minutes.records()[session_id]
+
+
+def test_a_beginning_is_found_by_its_message_ids() -> None:
+    """UND-08: whose beginning a session has, by ids of whole messages, rounds without one
+    going with the next; what only sounds alike has no ids in common."""
+    a, b, c, d = (f"{letter}{'0' * 20}" for letter in "abcd")
+    found = copied([("long", ["", a, b, c]), ("copy", [a, b]), ("fork", ["", a, c, d]), ("x", [d])])
+    assert found == {"copy": Copy("long", (2, 3)), "fork": Copy("long", (1, 2, 4))}
+    assert copied([("one", ["1", "2"]), ("two", ["1", "2"])]) == {}
+
+
+def test_a_whole_copy_is_not_sent(held: Held) -> None:
+    """UND-08: of two copies only the longer is sent; the other has its engagements and says
+    whose they are; the report says what was not paid for; the next run sends nothing."""
+    archive = held(first=rounds(4), fork=rounds(5))
+    with serve(whole) as stub:
+        report = by_model(archive, stub)
+        assert len(stub.requests) == 1 and "tree 5" in asked(stub)[0]
+        assert (report.calls, report.copies, report.ingested, report.left) == (1, 1, 1, 0)
+        copy, origin = told(archive, FIRST), told(archive, FORK)
+        assert (copy.copy_of, copy.copied, copy.cost_usd, origin.copy_of) == (FORK, 4, 0.0, None)
+        assert [e.turn_range for e in copy.engagements] == [(1, 2), (3, 4)]
+        assert [e.turn_range for e in origin.engagements] == [(1, 2), (3, 5)]
+        assert copy.extractor == "anthropic"
+        assert [e.id for e in copy.engagements] == [e.id for e in origin.engagements]
+        assert by_model(archive, stub).calls == 0 and len(stub.requests) == 1
+    archive.read_again()
+    held_by = rounds_of_engagement(archive, origin.engagements[0].id)
+    assert held_by == {FORK: [1, 2]}, "a context has them once"
+
+
+def test_a_fork_that_came_later_is_not_sent_for_two_rounds(held: Held) -> None:
+    """UND-08: a fork with fewer than three rounds of its own is not sent: they are labelled by
+    rules; with three it is sent, and the first session takes its engagements."""
+    archive = held(first=rounds(4))
+    with serve(whole) as stub:
+        by_model(archive, stub)
+        archive = held(fork=[*rounds(4), *rounds(2, own="fork", start=5)])
+        assert by_model(archive, stub).copies == 1 and len(stub.requests) == 1
+        fork = told(archive, FORK)
+        assert (fork.copy_of, fork.copied, fork.modelled) == (FIRST, 4, 4)
+        assert fork.engagements[-1].turn_range == (5, 6)
+        archive = held(other=[*rounds(4), *rounds(3, own="other", start=5)])
+        assert by_model(archive, stub).calls == 1 and len(stub.requests) == 2
+    assert told(archive, FIRST).copy_of == OTHER
+    assert told(archive, OTHER).copy_of is None
+    assert told(archive, OTHER).engagements[-1].turn_range == (3, 7)
+
+
+def test_a_copy_waits_for_an_answer(held: Held) -> None:
+    """UND-08: where nothing came of the session that was sent, its copy is not recorded from
+    anything worse, and the next run tries both again with one call."""
+    archive = held(first=rounds(4), fork=rounds(5))
+    with serve(lambda *_: 500) as broken:
+        report = by_model(archive, broken)
+        assert report.failures and report.copies == 0
+    archive.read_again()
+    assert FIRST not in archive.minutes.stored()
+    with serve(whole) as stub:
+        assert by_model(archive, stub).copies == 1 and len(stub.requests) == 1
+    assert told(archive, FIRST).copy_of == FORK
+
+
+def test_a_dry_run_says_what_is_not_paid_for(
+    held: Held, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ING-27, UND-08: a dry run counts a copy without a cost, in text and in JSON."""
+    archive = held(first=rounds(4), fork=rounds(5))
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test")
+    seen = survey(archive, AnthropicExtractor(Secret("")))
+    assert [(s.session_id, s.copy_of) for s in seen if s.copy_of] == [(FIRST, FORK)]
+    place = ["--root", str(archive.places[0]), "--archive", str(archive.root)]
+    with pytest.raises(SystemExit):
+        main(["ingest", "--dry-run", "--extractor", "anthropic", *place])
+    said = capsys.readouterr().out
+    assert "1 call," in said and "1 copy of another session" in said
+
+
+def test_offline_only_rounds_of_its_own_are_extracted_anew(held: Held) -> None:
+    """UND-08: a fork has the engagements of the longer session for what they share, and its own
+    after it; a second run changes nothing; what is not a copy is left alone."""
+    archive = held(
+        first=rounds(6),
+        fork=[*rounds(4), *rounds(1, own="fork", start=5)],
+        other=rounds(4, own="x"),
+    )
+    report = ingest(archive, OfflineExtractor(), ended=True)
+    fork, origin = told(archive, FORK), told(archive, FIRST)
+    assert (report.copies, fork.copy_of, fork.copied) == (1, FIRST, 4)
+    assert fork.engagements[-1].turn_range[1] == 5
+    assert {e.topic for e in fork.engagements if e.turn_range[1] <= 4} <= {
+        e.topic for e in origin.engagements
+    }
+    assert all(e.turn_range[0] == 5 or e.turn_range[1] <= 4 for e in fork.engagements)
+    assert told(archive, OTHER).copy_of is None
+    before = archive.layout.engagements.read_bytes()
+    again = ingest(archive, OfflineExtractor(), ended=True, again=True)
+    assert (again.copies, again.failures) == (1, [])
+    assert archive.layout.engagements.read_bytes() == before
+
+
+def test_rules_never_replace_a_models_words(held: Held) -> None:
+    """UND-08, ING-30: a longer copy that only the rules have seen takes what a model said of the
+    rounds they share; the model's own record stays as it is."""
+    archive = held(first=rounds(4))
+    with serve(whole) as stub:
+        by_model(archive, stub)
+    archive = held(fork=rounds(6))
+    ingest(archive, OfflineExtractor(), ended=True)
+    fork = told(archive, FORK)
+    assert (fork.copy_of, fork.modelled, fork.extractor) == (FIRST, 4, "offline")
+    assert fork.engagements[0].topic == "Prune the trees of the orchard"
+    assert told(archive, FIRST).copy_of is None
+
+
+def test_every_front_end_counts_a_copy_once(held: Held, capsys: pytest.CaptureFixture[str]) -> None:
+    """UND-08: list, statistics, index page, viewer and MCP have each engagement of two copies
+    once, also when a person renamed one of them, whose word is shown."""
+    archive = held(first=rounds(4), fork=rounds(4))
+    with serve(whole) as stub:
+        by_model(archive, stub)
+    first = told(archive, FIRST).engagements[0]
+    correct(archive, FIRST, first.id, "topic=Prune only the apple trees")
+    archive.read_again()
+    assert len(list(archive.engagements())) == 4
+    listed = search(archive, Query())
+    assert (listed.total, listed.copies_hidden) == (2, 2)
+    assert "Prune only the apple trees" in {h.engagement.topic for h in listed.hits if h.engagement}
+    assert stats(archive, Query()).engagements == 2
+    state = ServerState(archive.root, archive.places)
+    assert len(decisions_of(state, Selection())) == 2
+    request: Any = type("Request", (), {"query_params": {}})()
+    assert json.loads(bytes(engagements(state, request).body))["total"] == 2
+    assert "Left out: 2 engagements of copied conversations" in Tools(archive).engagements()
+    assert "2 of 2 decisions" in Tools(archive).decisions()
+    place = ["--root", str(archive.places[0]), "--archive", str(archive.root)]
+    with pytest.raises(SystemExit):
+        main(["stats", *place])
+    assert "counted once" in "".join(capsys.readouterr())
