@@ -96,7 +96,7 @@ def _near(odds: Sequence[float], number: int) -> list[float]:
     """For each round, the chance that one of so many cuts is there or next to it."""
     low, high = -12.0, 12.0
     wanted = min(number, len(odds) - 0.01)
-    for _ in range(30):  # shift all odds until they promise as many cuts
+    for _ in range(16):  # shift all odds until they promise as many cuts
         shift = (low + high) / 2
         if sum(_logistic(odd + shift) for odd in odds) > wanted:
             high = shift

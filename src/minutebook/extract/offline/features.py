@@ -22,7 +22,7 @@ from minutebook.extract.offline.words import Vocabulary, content_words
 Features = dict[str, float]
 
 _HEAD, _TAIL = 400, 200  # of a prompt: people say what they want first, or last
-_NAMED_CHARS = 4_000
+_NAMED_CHARS = 2_000
 _OPENING_CHARS, _OPENING_WORDS = 240, 24
 _REACH = 3  # rounds on each side that are compared
 _TOOLS = ("edits", "reads", "lookups", "shells", "agents", "tests", "failures")

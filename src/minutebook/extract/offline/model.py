@@ -68,16 +68,16 @@ class Linear:
         """What decided a score, largest first; the last reason is all the rest."""
         _, _, weights, bias = self._arrays
         told = self._scaled([row])[0] * weights[:, column]
-        found = [
-            Reason(worded(name, row[name]), float(weight))
-            for name, weight in zip(self.features, told, strict=True)
-        ]
-        for key, word in (words or {}).items():
-            if key in self.words:
-                found.append(Reason(f"the word '{word}'", self.words[key][column]))
-        found.sort(key=lambda reason: -abs(reason.weight))
-        rest = bias[column] + sum(reason.weight for reason in found[_NAMED:])
-        return (*found[:_NAMED], Reason("everything else", float(rest)))
+        found = [(float(weight), name) for name, weight in zip(self.features, told, strict=True)]
+        said = {f"the word '{word}'": key for key, word in (words or {}).items()}
+        found += [(self.words[key][column], w) for w, key in said.items() if key in self.words]
+        found.sort(key=lambda one: (-abs(one[0]), one[1]))
+        rest = float(bias[column]) + sum(weight for weight, _ in found[_NAMED:])
+        named = (
+            Reason(name if name in said else worded(name, row[name]), weight)
+            for weight, name in found[:_NAMED]
+        )
+        return (*named, Reason("everything else", rest))
 
 
 @dataclass(frozen=True)
