@@ -200,6 +200,24 @@ def test_what_is_taken_back_is_abandoned(prompt: str) -> None:
     assert reply.engagements[-1].phase == "abandoned"
 
 
+@pytest.mark.parametrize(
+    ("fields", "prompt"),
+    [({}, "Roll back first, explain later"), ({"edits": 2}, "Add an undo button to the editor")],
+)
+def test_an_undo_that_takes_nothing_back_is_not_abandoned(
+    fields: dict[str, object], prompt: str
+) -> None:
+    """A rollback is work, and so is an undo button: precision first (UND-05)."""
+    reply, _ = labelled(rounds_of("The service is down", prompt, **fields))
+    assert reply.engagements[-1].phase != "abandoned"
+
+
+def test_what_is_no_longer_blocked_is_not_blocked() -> None:
+    """Only words that say it now waits for something count (UND-05)."""
+    said = "Cleaned up the clones, so that commits won't be blocked by them."
+    assert labelled(rounds_of("commit", answer=said))[0].engagements[0].phase == "completed"
+
+
 def test_one_round_without_work_is_started() -> None:
     """A single request that was interrupted before anything changed is started (UND-05)."""
     rounds = rounds_of("Add a schema document", answer="Let me look around.", interrupted=True)

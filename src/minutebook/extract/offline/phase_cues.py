@@ -8,7 +8,8 @@ from minutebook.extract.offline.cues import holds
 
 # In the last words of the agent.
 BLOCKED = holds(
-    r"blocked (?:on|by|until)|(?:still )?(?:waiting|awaiting) (?:for|on) (?:you|your|the user"
+    r"(?<!be )(?<!not )blocked (?:on|by|until)|(?:still )?(?:waiting|awaiting) (?:for|on) (?:you"
+    r"|your|the user"
     r"|access"
     r"|approval|credentials)|can(?:'|no)?t (?:proceed|continue|push|commit|complete) (?:until"
     r"|without)"
@@ -71,3 +72,14 @@ DROPPED = holds(
     r"|d[ée]jalo",
     r"元に戻して|取り消して|やめて(?:おこう)?|破棄|撤销|回滚|放弃|算了",
 )
+_ASKING = re.compile(
+    r"(?:(?:can|could|would) (?:you|we) |please |let'?s |just |actually |now |then |kannst du "
+    r"|bitte "
+    r"|peux-tu |s'il te plaît |puedes |por favor )*"
+)
+
+
+def takes_back(prompt: str) -> bool:
+    """Whether a prompt, in lower case and without courtesies, asks first of all to undo."""
+    asking = _ASKING.match(prompt)
+    return DROPPED.match(prompt, asking.end() if asking else 0) is not None

@@ -6,7 +6,6 @@ is has too few examples to be learned: that is read from listed words, where the
 
 from __future__ import annotations
 
-from minutebook.derive.activity import Activity
 from minutebook.extract.offline import phase_cues
 from minutebook.extract.offline.features import Session
 from minutebook.extract.offline.model import Models
@@ -26,19 +25,16 @@ def phase_of(
     """In which phase rounds `start` up to (not with) `end` ended."""
     rounds, heard = session.rounds[start:end], session.heard[start:end]
     final, answer = rounds[-1], rounds[-1].answer.strip().lower()[-_ENDING:]
-    following = session.heard[end].text[:_SAID] if end < len(session.rounds) else None
-    if _taken_back(heard[-1].text[:_SAID], final) or (
-        following is not None and phase_cues.DROPPED.search(following)
-    ):
+    if _taken_back(session, start, end):
         return "abandoned", (Reason("the person takes it back", 1.0),)
-    if following is not None:
+    if end < len(session.rounds):
         return "completed", (Reason("other work follows", 1.0),)
     if phase_cues.HANDED.search(f"{final.command or ''} {heard[-1].text[:_SAID]}".lower()):
         return "handed-off", (Reason("it ends with a hand-over", 1.0),)
     row = of_ending(rounds, heard)
     odds = float(models.ending.scores([row])[0][0])
     reasons = models.ending.reasons(row)
-    if phase_cues.BLOCKED.search(answer) and odds > OPEN - 1:
+    if phase_cues.BLOCKED.search(answer):
         return "blocked", (Reason("the last words wait for something", 1.0), *reasons)
     if odds <= OPEN:
         return "completed", tuple(Reason(r.what, -r.weight) for r in reasons)
@@ -47,6 +43,11 @@ def phase_of(
     return "in-progress", reasons
 
 
-def _taken_back(prompt: str, final: Activity) -> bool:
-    """Whether the last thing a person asked for is to undo the work."""
-    return phase_cues.DROPPED.match(prompt) is not None and not final.commits
+def _taken_back(session: Session, start: int, end: int) -> bool:
+    """Whether what was changed is undone: by the last prompt of a range, or by the next one."""
+    rounds, heard = session.rounds, session.heard
+    edited = [any(round.edits for round in rounds[start:stop]) for stop in (end - 1, end)]
+    last = edited[0] and phase_cues.takes_back(heard[end - 1].bare[:_SAID])
+    return last or (
+        edited[1] and end < len(rounds) and phase_cues.takes_back(heard[end].bare[:_SAID])
+    )
