@@ -8,7 +8,12 @@ PARALLEL = -n $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)'
 # Tests and benchmarks start hundreds of processes: what is compiled once must stay compiled.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: architecture run test lint types unit browser slow resume semantic bench bench-archive bench-engagements bench-search bench-viewer wheel clean
+# What fitting the offline extractor takes; nobody who uses it needs scikit-learn.
+TRAIN := build/train
+# One thread: sums of several come out in another order, and so in other bytes.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+
+.PHONY: architecture train run test lint types unit browser slow resume semantic bench bench-archive bench-engagements bench-search bench-viewer wheel clean
 
 run: $(VENV)/.installed
 	@$(BIN)/minutebook welcome
@@ -70,9 +75,19 @@ bench-archive: $(VENV)/.dev
 	  build/peer/bin/pip -q install agentsview; }
 	$(BIN)/python benchmarks/archive.py --peer build/peer/bin/agentsview
 
-# How well engagements are found offline, and what ingesting costs beside inscribing.
-bench-engagements: $(VENV)/.dev
-	$(BIN)/python benchmarks/engagements.py
+# The offline extractor's models, from the labelled sessions of ../shared.
+train: $(TRAIN)/.installed
+	$(ONE_THREAD) $(TRAIN)/bin/python -m training.offline.train
+
+$(TRAIN)/.installed: pyproject.toml constraints.txt
+	@$(PYTHON) -m venv $(TRAIN)
+	@$(TRAIN)/bin/pip --disable-pip-version-check -q install -c constraints.txt -e . scikit-learn==1.9.1
+	@touch $@
+
+# How well engagements are found offline, by models that have not seen the repository they are
+# tested on; and what ingesting costs beside inscribing.
+bench-engagements: $(TRAIN)/.installed
+	PYTHONPATH=. $(ONE_THREAD) $(TRAIN)/bin/python benchmarks/engagements.py
 
 # Indexing and searching at scale, beside cc-search in a scratch environment; and how well.
 bench-search: $(VENV)/.dev

@@ -11,8 +11,8 @@ from minutebook.archive import Archive
 from minutebook.archive.masking import hidden
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
-from minutebook.extract.offline.boundaries import Reason
 from minutebook.extract.offline.extractor import Explanation
+from minutebook.extract.offline.reasons import Reason
 from minutebook.extract.reply import Reply
 from minutebook.verbs.survey import explain
 
@@ -52,7 +52,7 @@ def print_explanations(archive: Archive, sessions: Sequence[str] | None, as_json
             if why.cut:
                 _say("cut before it", why.cut)
             _say(f"method {why.method}", why.method_reasons)
-            _say(f"phase {why.phase}", [why.phase_reason])
+            _say(f"phase {why.phase}", why.phase_reasons)
         terminal.say()
     if as_json:
         print_json(sessions=found)

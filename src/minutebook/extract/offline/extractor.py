@@ -1,4 +1,4 @@
-"""Segmenting and labelling a session by evidence alone."""
+"""Segmenting and labelling a session by learned models, without asking anybody."""
 
 from __future__ import annotations
 
@@ -6,16 +6,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from minutebook.derive.activity import Activity
-from minutebook.extract.offline.boundaries import Candidate, Reason, choose, weigh
-from minutebook.extract.offline.closing import decisions_of, outcome_of, phase_of
+from minutebook.extract.offline.boundaries import Cut, find_cuts
+from minutebook.extract.offline.closing import decisions_of, outcome_of
+from minutebook.extract.offline.features import Session
 from minutebook.extract.offline.methods import method_of
+from minutebook.extract.offline.model import Models, models
+from minutebook.extract.offline.phases import phase_of
+from minutebook.extract.offline.reasons import Reason
 from minutebook.extract.offline.topics import topic_of
 from minutebook.extract.offline.words import Vocabulary
 from minutebook.extract.reply import Reply, ReplyEngagement
 from minutebook.extract.validation import one_line
 
-VERSION = "offline-2"
-"""Changes with every change of the rules, so that records tell which ones made them."""
+VERSION = "offline-3"
+"""Changes with every change of rules or models, so that records tell which ones made them."""
 
 _SUMMARY_TOPICS = 4
 
@@ -31,22 +35,27 @@ class Explanation:
     method: str
     method_reasons: tuple[Reason, ...]
     phase: str
-    phase_reason: Reason
+    phase_reasons: tuple[Reason, ...]
 
 
 def extract_offline(
-    rounds: Sequence[Activity], title: str | None, project: str
+    rounds: Sequence[Activity], title: str | None, project: str, learned: Models | None = None
 ) -> tuple[Reply, list[Explanation]]:
-    """What a model would answer, found without one."""
+    """What a language model would answer, found without one.
+
+    `learned` are other models than those of the package: a benchmark's, trained without the
+    sessions it asks about.
+    """
+    learned = learned or models()
     words = Vocabulary(rounds)
-    cuts = choose(weigh(rounds, words), rounds)
+    session = Session(rounds, words)
+    cuts = find_cuts(session, learned)
     engagements: list[ReplyEngagement] = []
     explanations: list[Explanation] = []
     for start, end, cut in _ranges(cuts, len(rounds)):
         part = rounds[start:end]
-        following = rounds[end] if end < len(rounds) else None
-        method, why = method_of(part)
-        phase, because = phase_of(part, following, last=following is None)
+        method, why = method_of(session, start, end, learned)
+        phase, because = phase_of(session, start, end, learned)
         engagements.append(
             ReplyEngagement(
                 topic=topic_of(rounds, words, start, end, title if start == 0 else None),
@@ -64,7 +73,7 @@ def extract_offline(
                 part[-1].number,
                 cut.reasons if cut else (),
                 method,
-                tuple(why),
+                why,
                 phase,
                 because,
             )
@@ -73,9 +82,9 @@ def extract_offline(
     return Reply(summary, None, None, engagements), explanations
 
 
-def _ranges(cuts: list[Candidate], length: int) -> Iterator[tuple[int, int, Candidate | None]]:
+def _ranges(cuts: list[Cut], length: int) -> Iterator[tuple[int, int, Cut | None]]:
     """Start, end and the cut that opens it, of every range."""
-    starts: list[tuple[int, Candidate | None]] = [(0, None), *((cut.position, cut) for cut in cuts)]
+    starts: list[tuple[int, Cut | None]] = [(0, None), *((cut.position, cut) for cut in cuts)]
     ends = [start for start, _ in starts[1:]] + [length]
     for (start, cut), end in zip(starts, ends, strict=True):
         yield start, end, cut

@@ -1,0 +1,314 @@
+"""The learned half of the offline extractor: cuts, methods, phases, each with its reasons."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from minutebook.derive.activity import Activity, Commit
+from minutebook.extract.offline.boundaries import choose
+from minutebook.extract.offline.extractor import Explanation, extract_offline
+from minutebook.extract.offline.features import Session, hear, of_cut, of_session
+from minutebook.extract.offline.model import FILE, models
+from minutebook.extract.offline.requests import is_reply
+from minutebook.extract.offline.segments import of_ending, of_range
+from minutebook.extract.offline.words import Vocabulary
+from minutebook.extract.reply import Reply
+from minutebook.model.engagement import METHODS
+
+
+def at(minute: int) -> str:
+    return f"2026-03-02T{9 + minute // 60 % 14:02}:{minute % 60:02}:00.000Z"
+
+
+def rounds_of(*prompts: str, **fields: object) -> list[Activity]:
+    plain = {"answer": "Done.", **fields}
+    return [
+        Activity(number=n, started=at(2 * n), ended=at(2 * n), prompt=prompt, **plain)  # type: ignore[arg-type] # a test names what it sets
+        for n, prompt in enumerate(prompts, 1)
+    ]
+
+
+def labelled(rounds: list[Activity]) -> tuple[Reply, list[Explanation]]:
+    return extract_offline(rounds, None, "/orchard")
+
+
+def two_jobs() -> list[Activity]:
+    """Four rounds on a login, a commit, a long pause, four rounds on a chart."""
+    login = rounds_of(
+        "Fix the login redirect in the auth module",
+        "The redirect still drops the query string",
+        "yes",
+        "commit it",
+        edits=2,
+        files=("auth.py",),
+    )
+    login[-1] = Activity(
+        number=4, started=at(8), ended=at(9), prompt="commit it", answer="Committed.",
+        committing=1, commits=(Commit("1a2b3c4", "fix: keep the query string"),),
+    )  # fmt: skip
+    chart = [
+        Activity(
+            number=4 + number,
+            started=at(60 + number * 2),
+            ended=at(60 + number * 2),
+            prompt=prompt,
+            answer="The chart has bars now.",
+            edits=3,
+            files=("chart.ts",),
+        )
+        for number, prompt in enumerate(
+            (
+                "Next, draw a bar chart of the weekly harvest on the dashboard page",
+                "Use green bars for the chart",
+                "ok",
+                "Add labels to the chart axis",
+            ),
+            1,
+        )
+    ]
+    return [*login, *chart]
+
+
+def test_a_session_is_cut_where_the_work_changes() -> None:
+    """A commit, a pause, other words and files: one cut at that round, with reasons (ING-10)."""
+    reply, why = labelled(two_jobs())
+    assert [part.turn_range for part in reply.engagements] == [[1, 4], [5, 8]]
+    assert [part.method for part in reply.engagements] == ["debug", "build"]
+    assert why[0].cut == () and len(why[1].cut) > 3
+
+
+def test_answers_are_not_cut() -> None:
+    """Replies belong to what they answer (ING-10)."""
+    assert is_reply("yes") and is_reply("2") and not is_reply("add it")
+    reply, _ = labelled(rounds_of("Draw a chart", "yes", "1", "go on", "ok", "yes", "2", "b"))
+    assert len(reply.engagements) == 1
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_session_of_one_or_two_prompts_is_one_engagement(count: int) -> None:
+    """A short session has a method and a phase, and no cut (UND-01)."""
+    asked = ("Add an export button to the toolbar", "commit it")[:count]
+    (part,) = labelled(rounds_of(*asked, edits=4))[0].engagements
+    assert (part.method, part.phase, part.turn_range) == ("build", "completed", [1, count])
+
+
+def test_cuts_are_never_next_to_each_other() -> None:
+    """Of two neighbours the likelier one is the cut, and only as many as are expected (ING-10)."""
+    assert choose([-3, 4, 3.9, -3, -3, 5, -3], [0.0, 0.1, 0.8, 0.1]) == [1, 5]
+    assert choose([-3, -1, -1.1, -3, -3, -1, -3], [1.0, 0.0, 0.0, 0.0]) == []
+    assert choose([-3, -1, -1.1, -3, -3, 1, -3], [1.0, 0.0, 0.0, 0.0]) == [5]
+    assert choose([0.0], [0.0, 1.0, 0.0, 0.0]) == [0]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "fields", "method"),
+    [
+        ("Fix the crash when the list is empty", {"edits": 1}, "debug"),
+        ("Rename the module and move the helpers", {"edits": 9}, "reorg"),
+        ("Review PR #36", {"shells": 3}, "review"),
+        ("Update the README with a short guide", {"edits": 2, "files": ("README.md",)}, "write"),
+        ("/brainstorm how should we design the cache", {"command": "/brainstorm"}, "design"),
+        ("Add an export button to the toolbar", {"edits": 4}, "build"),
+        ("What does this warning mean?", {}, "discuss"),
+        ("Compare the three databases, find out which is fastest", {"lookups": 5}, "research"),
+        ("Deploy the release to production", {"deploys": 2, "shells": 2}, "deploy"),
+        ("Triage the backlog and prioritize", {"shells": 1}, "triage"),
+    ],
+)
+def test_methods_from_words_and_deeds(prompt: str, fields: dict[str, object], method: str) -> None:
+    """The method follows from the request and what the tools did (ING-13)."""
+    reply, why = labelled(rounds_of(prompt, **fields))
+    assert reply.engagements[0].method == why[0].method == method
+
+
+DEBUG = (
+    "Fix the crash when the list is empty",
+    "Behebe den Absturz bei leerer Liste",
+    "Corrige l'erreur quand la liste est vide",
+    "Arregla el fallo cuando la lista está vacía",
+    "リストが空のときのエラーを修正して",
+    "修复列表为空时的崩溃错误",
+)
+REVIEW = (
+    "Review PR #36",
+    "Überprüfe den Pull Request #36",
+    "Vérifie la pull request #36",
+    "Revisa el pull request #36",
+    "PR #36 をレビューして",
+    "审查 PR #36",
+)
+
+
+@pytest.mark.parametrize(("prompts", "method"), [(DEBUG, "debug"), (REVIEW, "review")])
+def test_methods_in_six_languages(prompts: tuple[str, ...], method: str) -> None:
+    """The same request has the same method in every listed language (UND-01)."""
+    deeds = {"edits": 1} if method == "debug" else {"shells": 3}
+    found = {labelled(rounds_of(p, **deeds))[0].engagements[0].method for p in prompts}
+    assert found == {method}
+
+
+@pytest.mark.parametrize(
+    ("relation", "prompts"),
+    [
+        ("agrees", "yes|ja, mach das|oui, vas-y|sí, adelante|はい、お願いします|可以"),
+        ("begins anew", "next, the chart|jetzt das Diagramm|ensuite le graphique|ahora el gráfico"
+         "|次に、グラフを|接下来，图表"),
+        ("continues", "go on|weiter|continue|sigue|続けて|继续"),
+        ("adds", "also the axis|auch die Achse|aussi l'axe|también el eje|また、軸も|还有坐标轴"),
+        ("objects", "but it fails|aber es geht|mais ça échoue|pero falla|でも失敗|但是失败了"),
+    ],
+)  # fmt: skip
+def test_how_a_prompt_relates_in_six_languages(relation: str, prompts: str) -> None:
+    """Openers, go-aheads and follow-ups are heard in every listed language (UND-01)."""
+    for prompt in prompts.split("|"):
+        assert relation in hear(Activity(number=1, prompt=prompt)).relations, prompt
+
+
+@pytest.mark.parametrize(
+    ("fields", "phase"),
+    [
+        ({"answer": "All tests pass."}, "completed"),
+        ({"answer": ""}, "in-progress"),
+        ({"answer": "Half way.", "interrupted": True}, "in-progress"),
+        ({"answer": "Now let me run the tests:"}, "in-progress"),
+        ({"answer": "Want me to commit this?"}, "in-progress"),
+        ({"answer": "Committed. Anything else?", "committing": 1}, "completed"),
+        ({"answer": "I cannot continue: blocked by a missing token."}, "blocked"),
+        ({"answer": "Ich kann nicht weitermachen: blockiert durch ein Token."}, "blocked"),
+        ({"answer": "Saved.", "command": "/handoff"}, "handed-off"),
+    ],
+)
+def test_phases_from_the_end(fields: dict[str, object], phase: str) -> None:
+    """The phase is how the last round ended (ING-14, UND-05)."""
+    rounds = [*rounds_of("Do the thing"), Activity(number=2, prompt="go on", **fields)]  # type: ignore[arg-type]
+    reply, why = labelled(rounds)
+    assert reply.engagements[-1].phase == why[-1].phase == phase
+
+
+@pytest.mark.parametrize("prompt", ["revert this change", "mach das rückgängig", "撤销这个修改"])
+def test_what_is_taken_back_is_abandoned(prompt: str) -> None:
+    """A range that ends with the person undoing it is abandoned (UND-05)."""
+    reply, _ = labelled(rounds_of("Try a cache for the parser", prompt, edits=1))
+    assert reply.engagements[-1].phase == "abandoned"
+
+
+@pytest.mark.parametrize(
+    ("fields", "prompt"),
+    [({}, "Roll back first, explain later"), ({"edits": 2}, "Add an undo button to the editor")],
+)
+def test_an_undo_that_takes_nothing_back_is_not_abandoned(
+    fields: dict[str, object], prompt: str
+) -> None:
+    """A rollback is work, and so is an undo button: precision first (UND-05)."""
+    reply, _ = labelled(rounds_of("The service is down", prompt, **fields))
+    assert reply.engagements[-1].phase != "abandoned"
+
+
+def test_what_is_no_longer_blocked_is_not_blocked() -> None:
+    """Only words that say it now waits for something count (UND-05)."""
+    said = "Cleaned up the clones, so that commits won't be blocked by them."
+    assert labelled(rounds_of("commit", answer=said))[0].engagements[0].phase == "completed"
+
+
+def test_one_round_without_work_is_started() -> None:
+    """A single request that was interrupted before anything changed is started (UND-05)."""
+    rounds = rounds_of("Add a schema document", answer="Let me look around.", interrupted=True)
+    assert labelled(rounds)[0].engagements[0].phase == "started"
+
+
+def test_every_label_says_why() -> None:
+    """Reasons add up to the score that decided, the largest first, in words (ING-32)."""
+    rounds = two_jobs()
+    session = Session(rounds, Vocabulary(rounds))
+    _, (_, second) = labelled(rounds)
+    odds = float(models().cut.scores([of_cut(session, 4)])[0][0])
+    assert sum(reason.weight for reason in second.cut) == pytest.approx(odds, abs=1e-6)
+    named = [abs(reason.weight) for reason in second.cut[:-1]]
+    assert named == sorted(named, reverse=True)
+    assert second.cut[-1].what == "everything else"
+    for reasons in (second.cut, second.method_reasons, second.phase_reasons):
+        assert reasons and all(reason.what for reason in reasons)
+
+
+def test_the_model_file_is_small_and_says_what_it_was_made_from() -> None:
+    """At most 500 KB of JSON: sessions, repositories, seed and versions; no words (UND-01)."""
+    assert FILE.stat().st_size <= 500_000
+    content = json.loads(FILE.read_text(encoding="utf-8"))
+    about = content["about"]
+    assert about["sessions"] == sum(about["repositories"].values())
+    assert {"seed", "made with", "newest", "labels"} <= about.keys()
+    assert set(content["models"]["method"]["classes"]) == set(METHODS)
+    assert all(len(key) == 8 and int(key, 16) >= 0 for key in content["models"]["method"]["words"])
+
+
+def test_models_and_features_know_the_same_names() -> None:
+    """A model file of other features than the code's is noticed here (UND-01)."""
+    rounds = two_jobs()
+    session = Session(rounds, Vocabulary(rounds))
+    cuts = [of_cut(session, position) for position in range(1, len(rounds))]
+    learned = models()
+    assert list(learned.cut.features) == list(cuts[0])
+    assert list(learned.count.features) == list(of_session(session, cuts, [0.1] * len(cuts)))
+    assert list(learned.method.features) == list(of_range(rounds, session.heard))
+    assert list(learned.ending.features) == list(of_ending(rounds, session.heard))
+
+
+def test_running_needs_numpy_alone() -> None:
+    """Labels come from numpy; scikit-learn and scipy cannot even be imported (UND-01)."""
+    program = (
+        "import sys\n"
+        "sys.modules['sklearn'] = sys.modules['scipy'] = None\n"
+        "from minutebook.derive.activity import Activity\n"
+        "from minutebook.extract.offline.extractor import extract_offline\n"
+        "assert 'numpy' not in sys.modules\n"
+        "rounds = [Activity(number=n, prompt='Fix the bug', edits=2) for n in (1, 2, 3)]\n"
+        "assert extract_offline(rounds, None, 'x')[0].engagements\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_five_thousand_rounds_take_bounded_time() -> None:
+    """Time grows with the rounds, not with their square (UND-01)."""
+    jobs = two_jobs()
+    rounds = [
+        msgspec.structs.replace(jobs[n % len(jobs)], number=n + 1, started=at(n), ended=at(n))
+        for n in range(5_000)
+    ]
+    session = Session(rounds, Vocabulary(rounds))
+    start = time.process_time()
+    rows = [of_cut(session, position) for position in range(1, len(rounds))]
+    odds = [float(row[0]) for row in models().cut.scores(rows)]
+    cuts = choose(odds, [0.0, 0.0, 0.0, 1.0])
+    assert time.process_time() - start < 15
+    assert 0 < len(cuts) <= 5_000 // 12 + 4
+
+
+HOSTILE = (
+    "a" * 4_000, "ok " * 1_300, "`" * 4_000, "a." * 2_000, "a_" * 2_000, "-" * 4_000, "--a" * 1_300,
+    "\n- " * 1_300, "はい、" * 1_000, "let me " * 600, "/" * 4_000, "\ud800" * 50,
+    "#1" * 2_000, "\x00" * 99,
+)  # fmt: skip
+
+
+def test_hostile_prompts_cost_little() -> None:
+    """No pattern runs away on what a prompt may hold (UND-01)."""
+    start = time.process_time()
+    for text in HOSTILE:
+        labelled([Activity(number=n, prompt=text, answer=text) for n in (1, 2, 3)])
+    assert time.process_time() - start < 10
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(st.text(max_size=80), st.integers(0, 9)), min_size=1, max_size=12))
+def test_the_same_session_is_labelled_the_same(said: list[tuple[str, int]]) -> None:
+    """Two runs agree in every label and every reason (UND-01)."""
+    rounds = [Activity(number=n, prompt=p, edits=e) for n, (p, e) in enumerate(said, 1)]
+    assert labelled(rounds) == labelled(rounds)
