@@ -1,0 +1,168 @@
+"""What a range of rounds could be called: headings people and tools wrote, cleaned."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from minutebook.derive.activity import Activity
+from minutebook.extract.offline.headings import FEWEST_WORDS, MOST_WORDS, heading_of, length_of
+from minutebook.extract.offline.requests import (
+    clauses,
+    headlines,
+    is_reply,
+    sentences,
+    without_command,
+)
+
+KINDS = ("title", "plan", "request", "later", "commit", "pull", "task", "opening", "closing", "head")
+_REQUESTS = 4  # of a range: what is asked after that belongs to what was asked before
+_SENTENCES = 6
+_COMMITS = 8
+_TASKS = 8
+_MOST = 80
+_CONVENTIONAL = re.compile(
+    r"^(?P<kind>[a-z]+)(?:\((?P<scope>[^)]{1,60})\))?!?:\s*(?=\S)|^\[[^\]]{1,30}\]\s*"
+)
+_DOING = {
+    "fix": "Fix",
+    "refactor": "Refactor",
+    "docs": "Document",
+    "perf": "Speed up",
+    "revert": "Revert",
+}
+_SMALL = re.compile(
+    r"^(?:wip\b|fixup!|squash!|merge (?:branch|pull|remote)|bump version|initial commit)"
+    r"|review (?:feedback|comments|findings)",
+    re.IGNORECASE,
+)
+_MADE = re.compile(r"\.(?:lock|sum|snap|map|min\.js)$|^(?:package-lock\.json|CHANGELOG\.md)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """Something a range could be called, and where it was found."""
+
+    text: str
+    kind: str
+    place: int = 0
+    """How many of its kind came before it."""
+    sentence: int = 0
+    completed: bool = False
+    """Whether files or the project were added, since it was short."""
+
+
+def given_title(rounds: Sequence[Activity], title: str | None) -> str | None:
+    """The session's title, where it is more than the first line of the first prompt."""
+    if not title:
+        return None
+    begins = " ".join((rounds[0].prompt if rounds else "").split())
+    stem = " ".join(title.rstrip("…").split())
+    return None if stem and begins.startswith(stem) else title
+
+
+def headings(part: Sequence[Activity], title: str | None) -> list[Heading]:
+    """Every heading that a range could have, each text once, the earliest found first."""
+    found: dict[str, Heading] = {}
+    for raw, kind, place, sentence in _texts(part, title):
+        text = heading_of(raw)
+        if text is None:
+            continue
+        for candidate in _completed(Heading(text, kind, place, sentence), part):
+            if FEWEST_WORDS <= length_of(candidate.text) <= MOST_WORDS + 5:
+                found.setdefault(candidate.text.lower(), candidate)
+        if len(found) >= _MOST:
+            break
+    return list(found.values())
+
+
+def _completed(heading: Heading, part: Sequence[Activity]) -> Iterator[Heading]:
+    """The heading, and with what was worked on where it leaves room for that."""
+    yield heading
+    if heading.text.endswith("?") or length_of(heading.text) > FEWEST_WORDS + 2:
+        return
+    if length_of(heading.text) < 2 or " in " in f"{heading.text.lower()} "[-30:]:
+        return
+    for where in (touched(part), project_of(part)):
+        if where and where.lower() not in heading.text.lower():
+            yield Heading(
+                f"{heading.text} in {where}", heading.kind, heading.place, heading.sentence, True
+            )
+
+
+def touched(part: Sequence[Activity]) -> str:
+    """The one or two files a range changed; empty where it changed more."""
+    names: dict[str, None] = {}
+    for round in part:
+        for file in round.files:
+            name = re.split(r"[/\\]", file)[-1]
+            if not _MADE.search(name) and len(name) <= 40:
+                names[name] = None
+    return " and ".join(names) if 1 <= len(names) <= 2 else ""
+
+
+def project_of(part: Sequence[Activity]) -> str:
+    """The last part of the folder a range was worked in."""
+    folder = next((round.cwd for round in part if round.cwd), None) or ""
+    name = re.split(r"[/\\]", folder.rstrip("/\\"))[-1]
+    return name if re.fullmatch(r"[\w.][\w.-]{1,39}", name) else ""
+
+
+def _texts(
+    part: Sequence[Activity], title: str | None
+) -> Iterator[tuple[str, str, int, int]]:
+    """Raw texts with their kind, their place among their kind, and their sentence."""
+    if title:
+        yield title, "title", 0, 0
+    for place, plan in enumerate([round.plan for round in part if round.plan][-2:]):
+        yield plan, "plan", place, 0
+    asked = [r for r in part if r.prompt.strip() and not is_reply(r.prompt)][:_REQUESTS]
+    for place, round in enumerate(asked):
+        typed = without_command(round.prompt)
+        for heading in headlines(typed)[:2]:
+            yield heading, "plan" if place == 0 else "later", place, 0
+        kind = "request" if place == 0 else "later"
+        pieces = sentences(typed)[:_SENTENCES]
+        for order, sentence in enumerate(pieces):
+            yield sentence, kind, place, order
+        for order, sentence in enumerate(pieces):
+            for clause in clauses(sentence)[:4]:
+                yield clause, kind, place, order
+    titles = [title for round in part for title in round.pull_titles]
+    for place, text in enumerate(titles[:4]):
+        yield subject_of(text), "pull", place, 0
+    subjects = [commit.subject for round in part for commit in round.commits]
+    for place, text in enumerate([s for s in subjects if not _SMALL.search(s)][:_COMMITS]):
+        yield subject_of(text), "commit", place, 0
+    tasks = [task for round in part for task in round.tasks]
+    for place, text in enumerate(tasks[:_TASKS]):
+        yield text, "task", place, 0
+    yield from _answers(part)
+
+
+def _answers(part: Sequence[Activity]) -> Iterator[tuple[str, str, int, int]]:
+    for place, round in enumerate(part[:2]):
+        for order, sentence in enumerate(sentences(round.opening)[:2]):
+            yield sentence, "opening", place, order
+    told = [round.answer for round in reversed(part) if len(round.answer) > 60][:3]
+    for place, answer in enumerate(told):
+        for order, heading in enumerate(headlines(answer)[:3]):
+            yield heading, "head", place, order
+        for order, sentence in enumerate(sentences(answer)[:4]):
+            yield sentence, "closing", place, order
+
+
+def subject_of(subject: str) -> str:
+    """A commit's subject without the ``feat(scope):`` of its convention, as an imperative."""
+    match = _CONVENTIONAL.match(subject)
+    if match is None:
+        return subject
+    rest = subject[match.end() :]
+    doing = _DOING.get(match["kind"] or "")
+    first = rest.split(maxsplit=1)[0].lower() if rest else ""
+    bare = doing is not None and re.match(r"[a-z]{2,}", first) and first in _NOUNS
+    return f"{doing} {rest}" if bare else rest
+
+
+_NOUNS = frozenset("broken missing wrong typo typos flaky failing crash lint".split())

@@ -1,0 +1,172 @@
+"""From somebody's sentence to a heading: plain, whole, 5 to 15 words, or none at all."""
+
+from __future__ import annotations
+
+import re
+
+from minutebook.extract.offline.courtesies import is_chatter, without_courtesies
+from minutebook.extract.offline.requests import without_links
+from minutebook.extract.offline.verbs import as_imperative
+
+MOST_WORDS = 15
+FEWEST_WORDS = 5
+_LONGEST = 400  # characters of a sentence that is looked at
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_WIDE_RUN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+
+_TAG = re.compile(r"</?[A-Za-z][^<>]{0,200}>")
+_MARKS = re.compile(r"\*\*|__|~~|`+|(?<!\w)[*_](?=\w)|(?<=\w)\*(?!\w)|^#{1,6}\s+|^>\s+")
+_BULLET = re.compile(
+    r"^(?:[-*•▸–—]+|\(?\d{1,3}[.)](?!\d)|[a-h][.)]|[✅✓✔☑❌⏺→]+|step \d+\s?[:.)-])\s+", re.IGNORECASE
+)
+_LABEL = re.compile(
+    r"^(?:implement(?:ation)? (?:the following )?plan|plan|context|task|goal|objective|problem|bug"
+    r"|issue|feature(?: request)?|title|summary|pr summary|overview|question|note|todo|subject"
+    r"|phase \d+|fix \d+|question)\s*[:–—]\s*",
+    re.IGNORECASE,
+)
+_EMPTY = re.compile(
+    r"^(?:implement (?:the |this |following )*plan|(?:the )?(?:plan|context|summary|overview"
+    r"|what (?:was|i) (?:did|done|changed|built)|what changed|changes(?: made)?|next steps?"
+    r"|root cause|verification|results?|done|files? (?:changed|modified)|key changes)"
+    r"|this session is being continued.*|caveat:.*|no response requested)$",
+    re.IGNORECASE,
+)
+_PATH = re.compile(r"(?<![\w.])@?(?:~|\.{1,2}|[A-Za-z]:)?[/\\]?(?:[\w.@+-]+[/\\]){2,}([\w.@+-]+)")
+_CODE = re.compile(r"[{}<>=\\|^$]|::|->|\w\(\)?;|\S{46,}|\x1b|\.{4,}|[═─│┌└]")
+_STATEMENT = re.compile(
+    r"^(?:i|i['’]\w+|you|you['’]\w+|he|she|they|it|its|it['’]s|this|that|that['’]s|these|those"
+    r"|there|here|we|we['’]\w+|what['’]s|both|all|everything|nothing|none|some|my|your|as|if|when"
+    r"|since|because|while|once|after|before|not|no|yes|which|who|where|of|or|with|than|to|from|in"
+    r"|on|at|by|into|ich|du|es|wir|das|sie|wenn|je|tu|il|elle|on|ça|cela|c['’]est|nous|vous|si|yo"
+    r"|eso|esto|ella|cuando)\b",
+    re.IGNORECASE,
+)
+_DANGLING = frozenset(
+    """
+    a an the and or but nor so to of in on at by for from with into onto via as than that which who
+    whose when where while if because since until unless is are was were be been being has have had
+    do does did can could will would should may might must not also its it's their our your my his
+    her this these those some any each every both either about between through per using i we you
+    then just only even very more most such like lets let's e.g i.e etc und oder der die das ein
+    eine zu mit von für im in auf le la les un une de du des et ou à dans pour avec el los las y o
+    en con para por del al isn't doesn't don't aren't wasn't won't can't didn't
+    """.split()
+)
+_CLAUSES = frozenset(
+    """because which when while if since where but so that whereas unless until although though
+    weil wenn damit dass sondern parce lorsque quand mais porque cuando aunque pero""".split()
+)
+_JOINS = frozenset("and or then und oder et ou y o plus".split())
+_PREPOSITIONS = frozenset(
+    """with for in on from by via using after before under into as at during without within across
+    against inside through über mit für bei nach ohne avec pour dans sans sur con para sin
+    to""".split()
+)
+_DEICTIC = re.compile(r"\b(?:it|this|that|these|those|here|there|above|below|them|one)\b", re.I)
+
+
+def length_of(heading: str) -> int:
+    """Words of a heading; two characters count as a word in scripts without blanks."""
+    spaced = _WIDE_RUN.sub(" ", heading).split()
+    wide = sum((len(run) + 1) // 2 for run in _WIDE_RUN.findall(heading))
+    return wide + sum(1 for word in spaced if any(c.isalnum() for c in word))
+
+
+def without_marks(text: str) -> str:
+    """Plain text on one line: no Markdown, no tags, links as their text, paths as their name."""
+    line = _TAG.sub(" ", without_links(text))
+    line = _PATH.sub(r"\1", line)
+    for _ in range(3):
+        line = _BULLET.sub("", _MARKS.sub("", line.strip()))
+    return " ".join(line.split())
+
+
+def heading_of(sentence: str) -> str | None:
+    """What a sentence asks for or reports, as a heading; None where it makes none."""
+    text = without_marks(sentence[:_LONGEST])
+    for _ in range(3):
+        text = _LABEL.sub("", text)
+    text = without_courtesies(text)
+    if not text or is_chatter(text):
+        return None
+    asked = text.endswith(("?", "？"))
+    text = as_imperative(text.strip(" ,;:.!?…-–—*\"'。！？、，"))
+    if _CODE.search(text) or text.startswith(("/", "@", "~")):
+        return None
+    kept = _whole(text)
+    if kept is None or _EMPTY.match(kept) or _STATEMENT.match(kept):
+        return None
+    if sum(c.isalpha() for c in kept) < 0.6 * len(kept.replace(" ", "")):
+        return None  # numbers, log lines, tables
+    question = asked and len(kept) >= len(text) and _ASKS.match(kept)
+    return kept[:1].upper() + kept[1:] + ("?" if question else "")
+
+
+_ASKS = re.compile(
+    r"(?:what|why|how|who|where|when|which|is|are|does|do|did|has|have|was|were|should|can|could"
+    r"|wie|was|warum|wieso|wo|welche\w*|ist|sind|hat|pourquoi|comment|quel\w*|où|qui|est|qué|cómo"
+    r"|por qué|cuál\w*|dónde|es|está)\b",
+    re.IGNORECASE,
+)
+
+
+def is_question(heading: str) -> bool:
+    return heading.endswith("?") or _ASKS.match(heading) is not None
+
+
+def deictics(heading: str) -> int:
+    """Words that point at something a reader of the heading does not see."""
+    return len(_DEICTIC.findall(heading))
+
+
+def _whole(text: str) -> str | None:
+    """At most fifteen words that end where a thought ends."""
+    if _WIDE.search(text):
+        return _whole_wide(text)
+    words = text.split()
+    if len(words) > MOST_WORDS:
+        words = re.sub(r"\s*\([^()]{0,200}\)", "", text).split()
+    if len(words) > MOST_WORDS:
+        end = _end(words)
+        if end is None:
+            return None
+        words = words[:end]
+    while words and words[-1].lower().strip(",;:") in _DANGLING:
+        words.pop()
+    kept = " ".join(words).strip(" ,;:.!?…-–—*\"'")
+    for pair in ('""', "''", "()", "[]", "“”"):
+        kept = _balanced(kept, pair)
+    return " ".join(kept.split()) or None
+
+
+def _whole_wide(text: str) -> str | None:
+    pieces = re.split(r"(?<=[、，,;；:：])|\s+", text)
+    kept = ""
+    for piece in pieces:
+        if length_of(kept + piece) > MOST_WORDS + 5:
+            break
+        kept += piece if not kept or _WIDE.search(piece[:1]) else " " + piece
+    return kept.strip(" 、，,;；:：。") or None
+
+
+def _end(words: list[str]) -> int | None:
+    """Where a long sentence can stop and still be whole."""
+    spans = range(MOST_WORDS, FEWEST_WORDS - 1, -1)
+    for end in spans:
+        if words[end - 1].endswith((",", ";", ":", ".", ")", "?")) and end < len(words):
+            return end
+    for stops in (_CLAUSES, _JOINS, _PREPOSITIONS):
+        for end in spans:
+            dangles = words[end - 1].lower() in _DANGLING
+            if end < len(words) and words[end].lower() in stops and not dangles:
+                return end
+    return None
+
+
+def _balanced(text: str, pair: str) -> str:
+    opening, closing = pair
+    odd = text.count(opening) % 2 if opening == closing else text.count(opening) - text.count(closing)
+    if opening == closing == "'":
+        odd = 0  # an apostrophe
+    return text.replace(opening, "").replace(closing, "") if odd else text
