@@ -15,9 +15,7 @@ from minutebook.extract.offline.topic_model import (
     FEATURES,
     Model,
     Range,
-    chances,
-    expected,
-    forms,
+    described,
     stems,
 )
 from training.topics.labels import Labelled
@@ -47,9 +45,9 @@ def examples(sessions: Sequence[Labelled]) -> list[Example]:
         title = given_title(session.rounds, session.title)
         for start, end, topic in session.ranges:
             given = Range(session.rounds, start, end, title if start == 0 else None)
-            words = tuple(given.words)
-            rows = np.array([given.features(word) for word in words] or np.zeros((0, len(FEATURES))))
             named = headings(given.part, title if start == 0 else None)
+            words = tuple(dict.fromkeys(w for heading in named for w in stems(heading.text)))
+            rows = np.array([given.features(word) for word in words] or np.zeros((0, len(FEATURES))))
             gold = frozenset(stems(topic))
             found.append(Example(session.repository, given, words, rows, gold, tuple(named)))
     return found
@@ -92,7 +90,7 @@ def _words(known: Sequence[Example]) -> tuple[tuple[float, ...], dict[str, float
     )
     target = np.array([word in example.gold for example in known for word in example.words])
     table = sparse.hstack([sparse.csr_matrix(dense), single], format="csr")
-    fit = LogisticRegression(C=STRENGTH, fit_intercept=False, solver="lbfgs", max_iter=3000)
+    fit = LogisticRegression(C=STRENGTH, fit_intercept=False, solver="lbfgs", max_iter=400, tol=1e-3)
     fit.fit(table, target)
     weights = fit.coef_[0]
     alone = weights[dense.shape[1] :] * KNOWN_SCALE
@@ -104,11 +102,7 @@ def _words(known: Sequence[Example]) -> tuple[tuple[float, ...], dict[str, float
 
 def _scored(example: Example, partial: Model) -> tuple[list[dict[str, float]], list[float]]:
     """Features and agreement of a range's headings, each less the range's mean."""
-    chance = chances(example.given, partial, example.words)
-    rows = [
-        forms(heading, expected(heading.text, chance, partial.length), example.given)
-        for heading in example.headings
-    ]
+    rows = described(example.headings, example.given, partial)
     scores = [agreement(heading.text, example.gold) for heading in example.headings]
     names = {name for row in rows for name in row}
     mean = {name: sum(row.get(name, 0.0) for row in rows) / len(rows) for name in names}

@@ -11,7 +11,7 @@ from collections import Counter
 
 import msgspec
 
-from minutebook.derive.calls import command_of, path_of, plan_heading, planned
+from minutebook.derive.calls import Choice, command_of, path_of, plan_heading, planned, settled
 from minutebook.derive.messages import COMPACTION, INTERRUPTION
 from minutebook.model import Message, Notice, Round, Text, ToolCall
 
@@ -92,6 +92,8 @@ class Activity(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The heading of the last of them."""
     tasks: tuple[str, ...] = ()
     """What the model put on its list of things to do, and what it gave to others to do."""
+    choices: tuple[Choice, ...] = ()
+    """What the person chose when the model asked."""
     files: tuple[str, ...] = ()
     """Files that were changed, each once."""
     edits: int = 0
@@ -126,10 +128,12 @@ def activity(round: Round) -> Activity:
     pull_titles: list[str] = []
     tasks: dict[str, None] = {}
     plan = ""
+    choices: list[Choice] = []
     for call in round.calls:
         counts.update(_kinds(call))
         plan = plan_heading(call) or plan
         tasks.update(dict.fromkeys(planned(call)))
+        choices += settled(call)
         if call.kind in ("edit", "write") and (path := path_of(call)):
             files[path] = None
         if call.kind == "run":
@@ -152,6 +156,7 @@ def activity(round: Round) -> Activity:
         opening=_shortened(next((a for a in answers if a.strip()), ""), OPENING_CHARS),
         plan=plan,
         tasks=tuple(tasks)[:MOST_TASKS],
+        choices=tuple(choices),
         queued=prompt is not None and prompt.queued,
         compacted=COMPACTION in notices,
         interrupted=INTERRUPTION in notices,

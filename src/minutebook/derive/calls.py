@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
+
+import msgspec
 
 from minutebook.model import ToolCall
 
@@ -15,6 +18,15 @@ _LISTS = ("todos", "plan", "tasks", "items")
 _ITEMS = ("content", "step", "subject", "description", "title")
 _MOST_ITEMS = 20
 _ITEM_CHARS = 300
+_ANSWERED = re.compile(r'"([^"]{3,500})"="([^"]{1,500})"')
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """What a person chose when they were asked."""
+
+    question: str
+    answer: str
+    others: tuple[str, ...] = ()
 
 
 def path_of(call: ToolCall) -> str | None:
@@ -54,6 +66,22 @@ def planned(call: ToolCall) -> Iterator[str]:
         for item in items[:_MOST_ITEMS]:
             yield from _lined(_first(item, _ITEMS))
     yield from _lined(_first(given, ("subject", "description")))
+
+
+def settled(call: ToolCall) -> Iterator[Choice]:
+    """Questions a call put to the person, with the answer and what else could have been chosen."""
+    asked = call.input.get("questions") if isinstance(call.input, dict) else None
+    if not isinstance(asked, list) or call.result is None or call.result.error:
+        return
+    answers = dict(_ANSWERED.findall(call.result.text[:_PLAN_CHARS]))
+    for item in asked[:_MOST_ITEMS]:
+        question = _first(item, ("question",))
+        answer = answers.get(question or "")
+        if not question or not answer:
+            continue
+        options = item["options"] if isinstance(item.get("options"), list) else []
+        labels = tuple(label for option in options if (label := _first(option, ("label",))))
+        yield Choice(question, answer, tuple(label for label in labels if label not in answer))
 
 
 def _lined(text: str | None) -> Iterator[str]:

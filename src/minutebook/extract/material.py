@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import msgspec
 
 from minutebook.derive.activity import Activity, activity
+from minutebook.derive.calls import Choice
 from minutebook.derive.identity import Identity
 from minutebook.derive.plain import clean
 from minutebook.derive.skeleton import SkeletonBuilder
@@ -74,6 +75,19 @@ def _masked(round: Activity) -> Activity:
     """What was said, without secrets: topics and outcomes are made of it."""
     from minutebook.derive.secrets import mask
 
+    def hidden(text: str) -> str:
+        return mask(clean(text))
+
     return msgspec.structs.replace(
-        round, prompt=mask(clean(round.prompt)), answer=mask(clean(round.answer))
+        round,
+        prompt=hidden(round.prompt),
+        answer=hidden(round.answer),
+        opening=hidden(round.opening),
+        plan=hidden(round.plan),
+        tasks=tuple(map(hidden, round.tasks)),
+        pull_titles=tuple(map(hidden, round.pull_titles)),
+        choices=tuple(
+            Choice(hidden(c.question), hidden(c.answer), tuple(map(hidden, c.others)))
+            for c in round.choices
+        ),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from minutebook.derive.activity import Activity
 from minutebook.extract.offline.headings import FEWEST_WORDS, MOST_WORDS, heading_of, length_of
@@ -37,6 +37,13 @@ _SMALL = re.compile(
     r"|review (?:feedback|comments|findings)",
     re.IGNORECASE,
 )
+_COMPLAINT = re.compile(
+    r"^(?!(?:fix|add|remove|make|use|update|debug|find|investigate|review|avoid|stop|handle)\b).*"
+    r"\b(?:doesn['’]t|isn['’]t|aren['’]t|can['’]t|cannot|fails?|failed|errors?|crash(?:es)?|broken"
+    r"|wrong(?:ly)?|missing|bugs?|stale|lost|never|incorrect(?:ly)?|does not|is not)\b",
+    re.IGNORECASE,
+)
+_PULL = re.compile(r"\b(?:PRs?|MR|pull request)\b", re.IGNORECASE)
 _MADE = re.compile(r"\.(?:lock|sum|snap|map|min\.js)$|^(?:package-lock\.json|CHANGELOG\.md)$")
 
 
@@ -49,8 +56,8 @@ class Heading:
     place: int = 0
     """How many of its kind came before it."""
     sentence: int = 0
-    completed: bool = False
-    """Whether files or the project were added, since it was short."""
+    completed: str = ""
+    """What was added to it: the files or the project worked in, the request opened, "Fix"."""
 
 
 def given_title(rounds: Sequence[Activity], title: str | None) -> str | None:
@@ -78,17 +85,21 @@ def headings(part: Sequence[Activity], title: str | None) -> list[Heading]:
 
 
 def _completed(heading: Heading, part: Sequence[Activity]) -> Iterator[Heading]:
-    """The heading, and with what was worked on where it leaves room for that."""
+    """The heading, and with what is known of the work where it leaves room for that."""
     yield heading
-    if heading.text.endswith("?") or length_of(heading.text) > FEWEST_WORDS + 2:
+    length = length_of(heading.text)
+    if heading.text.endswith("?") or length < 2:
         return
-    if length_of(heading.text) < 2 or " in " in f"{heading.text.lower()} "[-30:]:
-        return
-    for where in (touched(part), project_of(part)):
-        if where and where.lower() not in heading.text.lower():
-            yield Heading(
-                f"{heading.text} in {where}", heading.kind, heading.place, heading.sentence, True
-            )
+    if length <= MOST_WORDS - 1 and any(r.edits for r in part) and _COMPLAINT.search(heading.text):
+        begins = heading.text[:1].lower() if heading.text[1:2].islower() else heading.text[:1]
+        yield replace(heading, text=f"Fix: {begins}{heading.text[1:]}", completed="fix")
+    if length <= MOST_WORDS - 4 and any(r.pull_requests for r in part):
+        if not _PULL.search(heading.text):
+            yield replace(heading, text=f"{heading.text} and open a PR", completed="pull")
+    if length <= FEWEST_WORDS + 3 and " in " not in f"{heading.text.lower()} "[-30:]:
+        for what, where in (("files", touched(part)), ("project", project_of(part))):
+            if where and where.lower() not in heading.text.lower():
+                yield replace(heading, text=f"{heading.text} in {where}", completed=what)
 
 
 def touched(part: Sequence[Activity]) -> str:
@@ -106,7 +117,7 @@ def project_of(part: Sequence[Activity]) -> str:
     """The last part of the folder a range was worked in."""
     folder = next((round.cwd for round in part if round.cwd), None) or ""
     name = re.split(r"[/\\]", folder.rstrip("/\\"))[-1]
-    return name if re.fullmatch(r"[\w.][\w.-]{1,39}", name) else ""
+    return name if re.fullmatch(r"[\w.][\w.-]{1,23}", name) else ""
 
 
 def _texts(

@@ -87,7 +87,7 @@ _BEFORE = re.compile(
 _THANKS = _any(
     r"""
     please|pls|thanks?(?: you)?(?: (?:so|very) much)?|thx|ok(?:ay)?|right|for me|if possible
-    (?:can|could|would) you (?:please )?(?:take a look|have a look|check|help)
+    (?:can|could|would) you (?:please )?(?:take a look|have a look|check|help(?: me| us)?)
     (?:can|could|would) you (?:please )?(?:fix|do|look into) (?:it|this|that)
     (?:take|have) a look|what do you think|do you think|makes sense|you know|if you can
     is that (?:ok(?:ay)?|possible|right|correct)|bitte|danke

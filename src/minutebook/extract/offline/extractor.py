@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from minutebook.derive.activity import Activity
 from minutebook.extract.offline.boundaries import Candidate, Reason, choose, weigh
-from minutebook.extract.offline.closing import decisions_of, outcome_of, phase_of
+from minutebook.extract.offline.closing import phase_of
+from minutebook.extract.offline.decisions import decisions_of
 from minutebook.extract.offline.methods import method_of
+from minutebook.extract.offline.outcomes import outcome_of
 from minutebook.extract.offline.topics import topic_of
 from minutebook.extract.offline.words import Vocabulary
 from minutebook.extract.reply import Reply, ReplyEngagement

@@ -32,6 +32,10 @@ _EMPTY = re.compile(
     r"|this session is being continued.*|caveat:.*|no response requested)$",
     re.IGNORECASE,
 )
+_TRAILER = re.compile(r"\s+[A-Z][\w-]{2,30}-(?:[Bb]y|Checkpoint|Id|ID): \S.*$")
+_COLON = re.compile(r"^(Fix|Add|Review|Refactor|Update|Remove|Implement|Improve|Debug|Test): +(\w)(?=[a-z ])")
+_POINTER = re.compile(r"^((?:PR|issue|MR) #\d+)[\s:,-]+(?=\S+ \S+ \S)", re.IGNORECASE)
+_RAN_ON = re.compile(r"((?:PR|issue|MR) #\d+) [A-Z].*$")
 _PATH = re.compile(r"(?<![\w.])@?(?:~|\.{1,2}|[A-Za-z]:)?[/\\]?(?:[\w.@+-]+[/\\]){2,}([\w.@+-]+)")
 _CODE = re.compile(r"[{}<>=\\|^$]|::|->|\w\(\)?;|\S{46,}|\x1b|\.{4,}|[═─│┌└]")
 _STATEMENT = re.compile(
@@ -40,6 +44,19 @@ _STATEMENT = re.compile(
     r"|since|because|while|once|after|before|not|no|yes|which|who|where|of|or|with|than|to|from|in"
     r"|on|at|by|into|ich|du|es|wir|das|sie|wenn|je|tu|il|elle|on|ça|cela|c['’]est|nous|vous|si|yo"
     r"|eso|esto|ella|cuando)\b",
+    re.IGNORECASE,
+)
+_STATUS = re.compile(
+    r"^(?:(?:changes |all )?(?:committed|pushed|merged|amended|rebased|done|ready|clean|green)\b"
+    r"|commit(?: \w+)? (?:amended|created|successful)"
+    r"|(?:all )?(?:\d+ )?(?:tests?|checks?|lint|build|ci)\b.{0,30}\b(?:pass(?:es|ed|ing)?|clean|green)\b"
+    r"|(?:npm|pnpm|yarn|bun|go|cargo|make|git|mise|uv|docker|python3?|node|gh) (?:run|install|test"
+    r"|build|start|add|commit|push|pull|checkout|compose)\b"
+    r"|(?:fetch|read|look at|check out|see|start|continue|proceed|explore)(?:ing)? (?:the |with )?(?:pr|diff|code|branch"
+    r"|files?|current state|repo)\b"
+    r"|(?:create|open|make|push|commit|merge|review|check)\w* (?:a |the |this |that |it |and |new |to |pr |branch |push |commit )*"
+    r"(?:pr|branch|changes|push|commit|it|this|that|main)?$"
+    r"|know what you think)",
     re.IGNORECASE,
 )
 _DANGLING = frozenset(
@@ -87,9 +104,14 @@ def heading_of(sentence: str) -> str | None:
     text = without_marks(sentence[:_LONGEST])
     for _ in range(3):
         text = _LABEL.sub("", text)
-    text = without_courtesies(text)
-    if not text or is_chatter(text):
+    text = _RAN_ON.sub(r"\1", _TRAILER.sub("", text))
+    pointer = _POINTER.match(text)
+    text = without_courtesies(text[pointer.end() :] if pointer else text)
+    if not text or is_chatter(text) or _STATUS.match(text):
         return None
+    text = _COLON.sub(lambda match: f"{match[1]} {match[2].lower()}", text)
+    if pointer:
+        text = f"{text.rstrip(' .?!')} ({pointer[1]})"
     asked = text.endswith(("?", "？"))
     text = as_imperative(text.strip(" ,;:.!?…-–—*\"'。！？、，"))
     if _CODE.search(text) or text.startswith(("/", "@", "~")):

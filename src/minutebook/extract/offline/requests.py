@@ -31,8 +31,11 @@ _PASTED = re.compile(
     r"|at \S+\()"
 )
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[^a-z])|(?<=[。！？])|\n+")
-_CLAUSE = re.compile(r"(?<=[.!?:;,])\s+|(?<=[、，；])|\n+|\s+[-–—]+\s+|\s+(?=(?:and|but|so) (?:then |also )?"
-    r"(?:can|could|please|let|fix|add|make|update|remove|check|write|create|use) )")
+_CLAUSE = re.compile(
+    r"(?<=[.!?:;,])\s+|(?<=[、，；])|\n+|\s+[-–—]+\s+|\s+(?=(?:can|could|would) (?:you|we) )"
+    r"|\s+(?=(?:and|but|so) (?:then |also )?"
+    r"(?:can|could|please|let|fix|add|make|update|remove|check|write|create|use) )"
+)
 _HEADLINE = re.compile(r"^#{1,4}[ \t]+(\S.{2,200})$", re.MULTILINE)
 _TYPED_COMMAND = re.compile(r"^/[\w:.-]{1,80}[ \t]*")
 

@@ -39,8 +39,13 @@ _STOP = frozenset(
     "a an and are as at be by for from in into is it its of on or s that the this to with via"
     " using new".split()
 )
+_ARTICLE = re.compile(r"(?:the|an?|our|my|some|der|die|das|ein|eine|le|la|les|un|une|el|los|las)\b", re.I)
+_FINITE = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|does|do|did|will|would|should|can|could|we|you|i|he|they"
+    r"|isn't|aren't|doesn't|don't|didn't|can't|won't|ist|sind|hat|wird|est|sont|es|son|está)\b",
+    re.IGNORECASE,
+)
 _TEXT = 1_500  # characters of a prompt or an answer whose words are counted
-_MOST_WORDS = 400
 
 
 class Model(msgspec.Struct, frozen=True):
@@ -109,14 +114,6 @@ class Range:
         outside = [*rounds[:start], *rounds[end:]]
         self._outside = [set(stems(round.prompt[:500])) for round in outside[:40]]
 
-    @property
-    def words(self) -> list[str]:
-        seen: Counter[str] = Counter()
-        for source, counts in self.counts.items():
-            if source not in ("files", "project", "branch"):
-                seen.update(counts)
-        return [word for word, _ in seen.most_common(_MOST_WORDS)]
-
     def features(self, word: str) -> list[float]:
         """What is known of a word, in the order of `FEATURES`."""
         places = [1.0 if word in self.counts[source] else 0.0 for source in SOURCES]
@@ -148,27 +145,50 @@ def chances(given: Range, learned: Model, words: Sequence[str]) -> dict[str, flo
     return found
 
 
-def expected(heading: str, chance: Mapping[str, float], length: float) -> float:
+def expected(words: frozenset[str], chance: Mapping[str, float], length: float) -> float:
     """How well a heading would agree with a person's, as F1 of their words."""
-    words = set(stems(heading))
-    hits = sum(chance.get(word, 0.0) for word in words)
-    return 2 * hits / (len(words) + length)
+    return 2 * sum(chance[word] for word in words) / (len(words) + length)
 
 
-def forms(heading: Heading, agreement: float, given: Range) -> dict[str, float]:
-    """What is known of a heading beside its words."""
+def described(
+    named: Sequence[Heading], given: Range, learned: Model
+) -> list[dict[str, float]]:
+    """What is known of each heading: how its words agree with a person's, its kind, its form."""
+    words = [frozenset(stems(heading.text)) for heading in named]
+    chance = chances(given, learned, sorted(frozenset().union(*words)))
+    agreement = [expected(of, chance, learned.length) for of in words]
+    kinds: dict[str, set[str]] = {}
+    for heading, of in zip(named, words, strict=True):
+        for word in of:
+            kinds.setdefault(word, set()).add(heading.kind)
+    best = max(agreement, default=0.0)
+    found = []
+    for heading, of, agrees in zip(named, words, agreement, strict=True):
+        shared = sum(len(kinds[word]) - 1 for word in of) / max(1, len(of))
+        found.append(
+            {
+                "agreement": agrees,
+                "best": agrees / best if best else 0.0,
+                f"agreement {heading.kind}": agrees,
+                "shared": shared / 3,
+                **_form(heading, given),
+            }
+        )
+    return found
+
+
+def _form(heading: Heading, given: Range) -> dict[str, float]:
     length = length_of(heading.text)
-    first = heading.place == 0
     found = {
-        "agreement": agreement,
         f"kind {heading.kind}": 1.0,
-        f"agreement {heading.kind}": agreement,
         "place": min(heading.place, 4) / 4,
         "sentence": min(heading.sentence, 4) / 4,
-        "first sentence": 1.0 if first and heading.sentence == 0 else 0.0,
-        "completed": 1.0 if heading.completed else 0.0,
+        "first sentence": 1.0 if heading.place == heading.sentence == 0 else 0.0,
+        f"completed {heading.completed}": 1.0 if heading.completed else 0.0,
         "imperative": 1.0 if is_imperative(heading.text) else 0.0,
         "question": 1.0 if is_question(heading.text) else 0.0,
+        "article": 1.0 if _ARTICLE.match(heading.text) else 0.0,
+        "statement": 1.0 if _FINITE.search(heading.text) else 0.0,
         "deictic": float(min(deictics(heading.text), 3)),
         "length": length / 10,
         "length squared": (length / 10) ** 2,
@@ -178,12 +198,6 @@ def forms(heading: Heading, agreement: float, given: Range) -> dict[str, float]:
     return found
 
 
-def worth(heading: Heading, given: Range, chance: Mapping[str, float], learned: Model) -> float:
+def worth(of: Mapping[str, float], learned: Model) -> float:
     """How good a heading is for a range; only to be compared with others of the range."""
-    agreement = expected(heading.text, chance, learned.length)
-    known = learned.forms
-    return sum(
-        known.get(name, 0.0) * value for name, value in forms(heading, agreement, given).items()
-    )
-
-
+    return sum(learned.forms.get(name, 0.0) * value for name, value in of.items())

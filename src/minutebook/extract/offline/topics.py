@@ -17,7 +17,7 @@ from minutebook.extract.offline.candidates import (
     project_of,
     touched,
 )
-from minutebook.extract.offline.topic_model import Model, Range, chances, model, stems, worth
+from minutebook.extract.offline.topic_model import Model, Range, described, model, worth
 from minutebook.extract.offline.words import Vocabulary
 from minutebook.extract.validation import LONGEST_TOPIC, one_line
 
@@ -45,9 +45,8 @@ def chosen(named: Sequence[Heading], given: Range, learned: Model) -> Heading:
         titles = [heading for heading in named if heading.kind == "title"]
         if titles:
             return titles[0]
-    said = list(dict.fromkeys(word for heading in named for word in stems(heading.text)))
-    chance = chances(given, learned, said)
-    return max(named, key=lambda heading: worth(heading, given, chance, learned))
+    worths = [worth(of, learned) for of in described(named, given, learned)]
+    return named[max(range(len(named)), key=worths.__getitem__)]
 
 
 def _without_words(part: Sequence[Activity]) -> str:

@@ -26,7 +26,10 @@ _PAST = dict(
     """.split()
 )
 _BASE = frozenset(verb.lower() for verb in _PAST.values()) | frozenset(
-    "check find look run use help investigate debug start continue implement answer".split()
+    """check find look run use help investigate debug start continue implement answer keep go store
+    put return call show print pass do get let name treat prefer rely stay display render read send
+    load import export copy avoid allow accept skip ignore stop give take leave base rather target
+    reuse define hide open close list mark""".split()
 )
 _REPORT = re.compile(
     r"^(?:i(?:['’]ve| have)?|we(?:['’]ve| have)?)? ?(?:now |also |just |successfully |already )?"
@@ -65,3 +68,9 @@ def as_imperative(text: str) -> str:
 def is_imperative(heading: str) -> bool:
     """Whether a heading begins with a verb of work."""
     return heading.split(maxsplit=1)[0].lower() in _BASE if heading else False
+
+
+def is_report(sentence: str) -> bool:
+    """Whether a sentence begins by saying what was done: "Added …", "I've fixed …"."""
+    report = _REPORT.match(sentence)
+    return report is not None and report["verb"].lower() in _PAST
