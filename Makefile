@@ -8,7 +8,7 @@ PARALLEL = -n $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)'
 # Tests and benchmarks start hundreds of processes: what is compiled once must stay compiled.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: architecture run test lint types unit browser slow resume semantic bench bench-archive bench-engagements bench-search bench-viewer wheel clean
+.PHONY: architecture run test lint types unit browser slow resume semantic bench bench-archive bench-engagements bench-search bench-viewer train-topics wheel clean
 
 run: $(VENV)/.installed
 	@$(BIN)/minutebook welcome
@@ -88,6 +88,16 @@ bench-viewer: $(VENV)/.dev browser
 	@test -x build/peer/bin/agentsview || { $(PYTHON) -m venv build/peer && \
 	  build/peer/bin/pip -q install agentsview; }
 	PYTHONPATH=. $(BIN)/python benchmarks/viewer.py --peer build/peer/bin/agentsview
+
+# The words and headings of topics, learned from the labels beside the project; the same labels
+# give the same file. scikit-learn is only needed here.
+TRAINER := build/train/bin/python
+train-topics: $(TRAINER)
+	PYTHONPATH=src:. $(TRAINER) -m training.topics.train
+
+$(TRAINER):
+	$(PYTHON) -m venv build/train
+	build/train/bin/pip -q install -c constraints.txt msgspec numpy scikit-learn
 
 # The built wheel, in an empty environment, against the tests.
 wheel: $(VENV)/.dev

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from minutebook.derive.activity import Activity, Commit
 from minutebook.extract.offline.boundaries import choose, weigh
-from minutebook.extract.offline.closing import decisions_of, outcome_of, phase_of
+from minutebook.extract.offline.closing import phase_of
 from minutebook.extract.offline.extractor import extract_offline
 from minutebook.extract.offline.methods import method_of
-from minutebook.extract.offline.requests import is_reply, plainly
+from minutebook.extract.offline.requests import is_reply
 from minutebook.extract.offline.words import Vocabulary
 from minutebook.extract.validation import parse_reply
 
@@ -141,31 +141,6 @@ def test_what_is_taken_back_is_abandoned() -> None:
     assert phase_of(rounds[:1], rounds[1], last=False)[0] == "abandoned"
 
 
-def test_decisions_and_outcome_are_whole_sentences() -> None:
-    """ING-15, ING-16: at most three decisions; one sentence of outcome, without Markdown."""
-    rounds = [
-        Activity(number=1, prompt="Let's use SQLite instead of Postgres. Why not?", answer="Fine."),
-        Activity(
-            number=2,
-            prompt="ok",
-            answer="## Done\n\n**The store** now keeps rows in SQLite. We decided to keep the old "
-            "reader for a release.\n\n```\nlet's use code rather than prose\n```",
-        ),
-    ]
-    assert outcome_of(rounds) == "The store now keeps rows in SQLite."
-    assert decisions_of(rounds) == (
-        "Let's use SQLite instead of Postgres.",
-        "We decided to keep the old reader for a release.",
-    )
-
-
-def test_headings_are_plain() -> None:
-    """ING-11: courtesies go, fifteen words stay."""
-    assert plainly("ok, can you please add an export button?") == "Add an export button"
-    assert len(plainly("add " + "very " * 40 + "long").split()) <= 15
-    assert plainly("make the `start command") == "Make the start command"
-
-
 WORDS = st.text(max_size=60) | st.sampled_from(
     ["yes", "/review", "next task: x", "```\ncode\n", "ERROR at x(", "https://" + "a" * 50]
 )
@@ -199,11 +174,3 @@ def test_any_session_gives_a_valid_reply(rounds: list[tuple[str, str, int, str |
     assert covered == list(range(1, len(acts) + 1))
     assert len(why) == len(reply.engagements)
     assert parse_reply(msgspec.json.encode(reply), len(acts)) == reply
-
-
-def test_what_is_called_a_decision_is_one() -> None:
-    """ING-15: a sentence that says it is a decision comes before those that sound like one."""
-    (round,) = rounds_of("Does it work with two tabs? I would rather not ask twice.")
-    said = "Not yet. **Decision:** store challenges under their own id."
-    found = decisions_of([msgspec.structs.replace(round, answer=said)])
-    assert found[0] == "Store challenges under their own id."

@@ -22,7 +22,7 @@ from training.topics.labels import Labelled
 
 FOLDS = 5
 STRENGTH = 0.3  # of the words' regression
-KNOWN_SCALE = 0.5  # single words are trusted less than where they stand
+KNOWN_SCALE = 1.5  # how far single words are trusted beside where they stand
 FEWEST = 6  # ranges a word has to be in to have a weight of its own
 DAMPING = 20.0  # of the headings' regression
 
@@ -47,7 +47,7 @@ def examples(sessions: Sequence[Labelled]) -> list[Example]:
             given = Range(session.rounds, start, end, title if start == 0 else None)
             named = headings(given.part, title if start == 0 else None)
             words = tuple(dict.fromkeys(w for heading in named for w in stems(heading.text)))
-            rows = np.array([given.features(word) for word in words] or np.zeros((0, len(FEATURES))))
+            rows = np.array([given.features(w) for w in words]).reshape(-1, len(FEATURES))
             gold = frozenset(stems(topic))
             found.append(Example(session.repository, given, words, rows, gold, tuple(named)))
     return found
@@ -75,7 +75,8 @@ def learn(known: Sequence[Example], made_from: str) -> Model:
                 targets += scores
                 weights += [1 / len(mine)] * len(mine)
     words, single = _words(known)
-    return Model(made_from, FEATURES, words, single, round(length, 3), _forms(rows, targets, weights))
+    learned = _forms(rows, targets, weights)
+    return Model(made_from, FEATURES, words, single, round(length, 3), learned)
 
 
 def _words(known: Sequence[Example]) -> tuple[tuple[float, ...], dict[str, float]]:
@@ -90,7 +91,7 @@ def _words(known: Sequence[Example]) -> tuple[tuple[float, ...], dict[str, float
     )
     target = np.array([word in example.gold for example in known for word in example.words])
     table = sparse.hstack([sparse.csr_matrix(dense), single], format="csr")
-    fit = LogisticRegression(C=STRENGTH, fit_intercept=False, solver="lbfgs", max_iter=400, tol=1e-3)
+    fit = LogisticRegression(C=STRENGTH, fit_intercept=False, max_iter=400, tol=1e-3)
     fit.fit(table, target)
     weights = fit.coef_[0]
     alone = weights[dense.shape[1] :] * KNOWN_SCALE

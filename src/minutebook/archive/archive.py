@@ -276,8 +276,9 @@ class Archive:
     def _summaries(self) -> tuple[dict[str, SessionSummary], list[Trouble]]:
         transcripts = {**self._transcripts(), **self._named}
         labelled = {id for id, record in self.minutes.stored().items() if record.engagements}
+        titles = {id: record.title for id, record in self.minutes.records().items()}
         found, unusable = listing.gathered(
-            Known(self._entries(), self.roster, self.settings, labelled),
+            Known(self._entries(), self.roster, self.settings, labelled, titles),
             transcripts,
             skim=self._skimmed,
             count=lambda session_id: self.open(session_id).count,

@@ -17,6 +17,7 @@ import msgspec
 from minutebook.archive.archive import Archive
 from minutebook.archive.round_work import RoundWork
 from minutebook.archive.sessions import has_grown
+from minutebook.derive.titles import is_opening
 from minutebook.derive.turn_pairs import turn_pairs
 from minutebook.errors import NotFound
 from minutebook.index import database as db
@@ -223,7 +224,7 @@ def _found(archive: Archive, source: _Source, record: SessionRecord | None) -> _
     turns = [_of_project(found[number], record) for number in sorted(found)]
     turns = [msgspec.structs.replace(e, blocks=work.blocks.get(e.round, "")) for e in turns]
     entries = [prepare(entry, work.done.get(entry.round)) for entry in turns]
-    if turns and info.title and not turns[0].asked.startswith(info.title.rstrip("…")):
+    if turns and info.title and not is_opening(info.title, turns[0].asked):
         entries.append(prepare(title_entry(info.id, info.title, turns)))
     return _Found(entries, work.files)
 

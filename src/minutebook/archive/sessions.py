@@ -11,6 +11,7 @@ from minutebook.archive.settings import Settings
 from minutebook.derive.genealogy import shared_history
 from minutebook.derive.identity import Identity, identify
 from minutebook.derive.times import instant
+from minutebook.derive.titles import session_title
 from minutebook.model import Link, Roster, SessionInfo
 from minutebook.record.ledger import Entry
 from minutebook.sources.base import Transcript, Trouble
@@ -25,6 +26,8 @@ class SessionSummary(msgspec.Struct, frozen=True, kw_only=True):
     info: SessionInfo
     identity: Identity
     ghost: bool
+    title: str | None = None
+    """The title somebody gave it, else what it was about (UND-06)."""
     links: tuple[Link, ...] = ()
     archived: bool = False
     """Whether it is in the archive, at least in part."""
@@ -43,13 +46,13 @@ class SessionSummary(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def name(self) -> str:
         """What a person calls the session: its agent's name, else its title."""
-        return self.identity.name or self.info.title or NAMELESS
+        return self.identity.name or self.title or NAMELESS
 
     @property
     def names(self) -> list[str]:
         """Everything it can be called by, in small letters."""
-        known = (self.identity.name, self.info.title, self.info.slug)
-        return [name.lower() for name in known if name]
+        known = (self.identity.name, self.title, self.info.title, self.info.slug)
+        return list(dict.fromkeys(name.lower() for name in known if name))
 
     @property
     def when(self) -> datetime:
@@ -80,6 +83,8 @@ class Known(msgspec.Struct, frozen=True):
     settings: Settings
     labelled: Set[str]
     """Sessions with engagements: they are no ghosts."""
+    titles: Mapping[str, str | None]
+    """Titles of the sessions that have a record."""
 
     def of_entry(self, id: str, transcript: Transcript | None) -> SessionSummary:
         """An archived session that has not changed since."""
@@ -91,6 +96,7 @@ class Known(msgspec.Struct, frozen=True):
             info=info,
             identity=identify(info, self.roster),
             ghost=self._is_ghost(info, id),
+            title=self._title(info, id),
             archived=True,
             present=transcript is not None,
             path=entry.source,
@@ -104,12 +110,17 @@ class Known(msgspec.Struct, frozen=True):
             info=info,
             identity=identify(info, self.roster),
             ghost=self._is_ghost(info, transcript.session_id),
+            title=self._title(info, transcript.session_id),
             archived=transcript.session_id in self.entries,
             present=True,
             path=transcript.location,
             size=transcript.size,
             mtime=transcript.mtime,
         )
+
+    def _title(self, info: SessionInfo, id: str) -> str | None:
+        given = session_title(info)
+        return self.titles.get(id) or given if info.title_is_prompt else given
 
     def _is_ghost(self, info: SessionInfo, id: str) -> bool:
         return self.settings.is_ghost(info) and id not in self.labelled

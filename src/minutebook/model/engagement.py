@@ -119,6 +119,11 @@ class SessionRecord(msgspec.Struct, frozen=True, kw_only=True):
     corrected: tuple[str, ...] = ()
     """``<engagement>.<field>`` a person set (ING-33)."""
 
+    @property
+    def name(self) -> str | None:
+        """What a person calls the session: its agent's name, else its title."""
+        return self.agent_name or self.title
+
 
 class Correction(msgspec.Struct, frozen=True):
     """A field of an engagement, or of a session, as a person says it is (ING-33)."""

@@ -7,7 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from minutebook.derive.activity import Activity
-from minutebook.extract.offline.headings import FEWEST_WORDS, MOST_WORDS, heading_of, length_of
+from minutebook.derive.markup import without_marks
+from minutebook.derive.titles import is_opening
+from minutebook.extract.offline.headings import (
+    FEWEST_WORDS,
+    MOST_WORDS,
+    heading_of,
+    is_long_enough,
+    length_of,
+    title_heading,
+    uncapital,
+)
 from minutebook.extract.offline.requests import (
     clauses,
     headlines,
@@ -15,8 +25,8 @@ from minutebook.extract.offline.requests import (
     sentences,
     without_command,
 )
+from minutebook.extract.offline.verbs import is_report
 
-KINDS = ("title", "plan", "request", "later", "commit", "pull", "task", "opening", "closing", "head")
 _REQUESTS = 4  # of a range: what is asked after that belongs to what was asked before
 _SENTENCES = 6
 _COMMITS = 8
@@ -25,6 +35,7 @@ _MOST = 80
 _CONVENTIONAL = re.compile(
     r"^(?P<kind>[a-z]+)(?:\((?P<scope>[^)]{1,60})\))?!?:\s*(?=\S)|^\[[^\]]{1,30}\]\s*"
 )
+_TRAILER = re.compile(r"\s+[A-Z][\w-]{2,30}-(?:[Bb]y|Checkpoint|Id|ID): \S.*$")
 _DOING = {
     "fix": "Fix",
     "refactor": "Refactor",
@@ -38,10 +49,23 @@ _SMALL = re.compile(
     re.IGNORECASE,
 )
 _COMPLAINT = re.compile(
-    r"^(?!(?:fix|add|remove|make|use|update|debug|find|investigate|review|avoid|stop|handle)\b).*"
+    r"^(?!(?:are|is|do|does|did|can|should|was|were|\w+ing|fix|add|remove|make|use|update"
+    r"|debug|find|investigate|review|avoid|stop|handle)\b).*"
     r"\b(?:doesn['’]t|isn['’]t|aren['’]t|can['’]t|cannot|fails?|failed|errors?|crash(?:es)?|broken"
     r"|wrong(?:ly)?|missing|bugs?|stale|lost|never|incorrect(?:ly)?|does not|is not)\b",
     re.IGNORECASE,
+)
+_LOOKS = re.compile(  # how the agent sets to work, which is not what the work is
+    r"^(?:ok\w*[,. ]+|now[, ]+|first[, ]+)*(?:i['’]ll|i will|let me|let['’]s|i['’]m going to)?"
+    r"(?: now| first| start by| also| quickly)* ?(?:fetch|get|check|look|read|start|explor"
+    r"|examin|see"
+    r"|search|gather|grab|tak|pull|begin|run|find|try|view|load|launch|verify|inspect)(?:e|ing)?\b",
+    re.IGNORECASE,
+)
+_GERUND = re.compile(r"[A-Za-z]+ing\b")
+_ITEM = re.compile(r"[-*•]|\d+[.)]")
+_STATES = re.compile(
+    r"\b(?:is|are|was|were|exists?|becomes?|has|have|says?|means?)\b", re.IGNORECASE
 )
 _PULL = re.compile(r"\b(?:PRs?|MR|pull request)\b", re.IGNORECASE)
 _MADE = re.compile(r"\.(?:lock|sum|snap|map|min\.js)$|^(?:package-lock\.json|CHANGELOG\.md)$")
@@ -62,22 +86,20 @@ class Heading:
 
 def given_title(rounds: Sequence[Activity], title: str | None) -> str | None:
     """The session's title, where it is more than the first line of the first prompt."""
-    if not title:
-        return None
-    begins = " ".join((rounds[0].prompt if rounds else "").split())
-    stem = " ".join(title.rstrip("…").split())
-    return None if stem and begins.startswith(stem) else title
+    first = next((round.prompt for round in rounds if round.prompt), "")
+    return None if is_opening(title, first) else title
 
 
 def headings(part: Sequence[Activity], title: str | None) -> list[Heading]:
     """Every heading that a range could have, each text once, the earliest found first."""
     found: dict[str, Heading] = {}
     for raw, kind, place, sentence in _texts(part, title):
-        text = heading_of(raw)
+        text = title_heading(raw) if kind == "title" else heading_of(raw)
         if text is None:
             continue
         for candidate in _completed(Heading(text, kind, place, sentence), part):
-            if FEWEST_WORDS <= length_of(candidate.text) <= MOST_WORDS + 5:
+            short = kind == "title" and 3 <= length_of(candidate.text) < FEWEST_WORDS
+            if short or is_long_enough(candidate.text):
                 found.setdefault(candidate.text.lower(), candidate)
         if len(found) >= _MOST:
             break
@@ -91,12 +113,13 @@ def _completed(heading: Heading, part: Sequence[Activity]) -> Iterator[Heading]:
     if heading.text.endswith("?") or length < 2:
         return
     if length <= MOST_WORDS - 1 and any(r.edits for r in part) and _COMPLAINT.search(heading.text):
-        begins = heading.text[:1].lower() if heading.text[1:2].islower() else heading.text[:1]
-        yield replace(heading, text=f"Fix: {begins}{heading.text[1:]}", completed="fix")
-    if length <= MOST_WORDS - 4 and any(r.pull_requests for r in part):
-        if not _PULL.search(heading.text):
-            yield replace(heading, text=f"{heading.text} and open a PR", completed="pull")
-    if length <= FEWEST_WORDS + 3 and " in " not in f"{heading.text.lower()} "[-30:]:
+        yield replace(heading, text=f"Fix: {uncapital(heading.text)}", completed="fix")
+    opened = any(round.pull_requests for round in part) and not _PULL.search(heading.text)
+    if opened and length <= MOST_WORDS - 4:
+        yield replace(heading, text=f"{heading.text} and open a PR", completed="pull")
+    if _STATES.search(heading.text):
+        return
+    if length <= FEWEST_WORDS + 5 and " in " not in f"{heading.text.lower()} "[-30:]:
         for what, where in (("files", touched(part)), ("project", project_of(part))):
             if where and where.lower() not in heading.text.lower():
                 yield replace(heading, text=f"{heading.text} in {where}", completed=what)
@@ -120,9 +143,7 @@ def project_of(part: Sequence[Activity]) -> str:
     return name if re.fullmatch(r"[\w.][\w.-]{1,23}", name) else ""
 
 
-def _texts(
-    part: Sequence[Activity], title: str | None
-) -> Iterator[tuple[str, str, int, int]]:
+def _texts(part: Sequence[Activity], title: str | None) -> Iterator[tuple[str, str, int, int]]:
     """Raw texts with their kind, their place among their kind, and their sentence."""
     if title:
         yield title, "title", 0, 0
@@ -155,17 +176,20 @@ def _texts(
 def _answers(part: Sequence[Activity]) -> Iterator[tuple[str, str, int, int]]:
     for place, round in enumerate(part[:2]):
         for order, sentence in enumerate(sentences(round.opening)[:2]):
-            yield sentence, "opening", place, order
+            if not _LOOKS.match(sentence) and not _GERUND.match(sentence):
+                yield sentence, "opening", place, order
     told = [round.answer for round in reversed(part) if len(round.answer) > 60][:3]
     for place, answer in enumerate(told):
         for order, heading in enumerate(headlines(answer)[:3]):
             yield heading, "head", place, order
         for order, sentence in enumerate(sentences(answer)[:4]):
-            yield sentence, "closing", place, order
+            if not _ITEM.match(sentence) or is_report(without_marks(sentence)):
+                yield sentence, "closing", place, order
 
 
 def subject_of(subject: str) -> str:
     """A commit's subject without the ``feat(scope):`` of its convention, as an imperative."""
+    subject = _TRAILER.sub("", subject)
     match = _CONVENTIONAL.match(subject)
     if match is None:
         return subject

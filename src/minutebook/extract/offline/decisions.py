@@ -12,9 +12,10 @@ from collections.abc import Iterator, Sequence
 
 from minutebook.derive.activity import Activity
 from minutebook.derive.calls import Choice
+from minutebook.derive.markup import without_marks
 from minutebook.extract.offline.candidates import subject_of
 from minutebook.extract.offline.courtesies import without_courtesies
-from minutebook.extract.offline.headings import is_question, length_of, without_marks
+from minutebook.extract.offline.headings import is_question, length_of
 from minutebook.extract.offline.outcomes import as_sentence
 from minutebook.extract.offline.requests import sentences
 from minutebook.extract.offline.topic_model import stems
@@ -31,10 +32,13 @@ _OVER = (
 )
 _INSTEAD = re.compile(rf"\b{_OVER}|ではなく|代わりに|而不是", re.IGNORECASE)
 _CHOSEN = re.compile(
-    r"^(?:(?:let['’]?s|let us|we(?:['’]ll| will| should)?|i(?:['’]d| would| will|['’]ll)?|you should"
+    r"^(?:(?:let['’]?s|let us|we(?:['’]ll| will| should)?|i(?:['’]d| would| will|['’]ll)?"
+    r"|you should"
     r"|please|ok(?:ay)?,?|yes,?|no,?|then|so|and|just|i think we should|i['’]d suggest we)[\s,]+)*"
-    r"(?:go with|use|keep|drop|stick (?:with|to)|prefer|choose|pick|switch to|stay with|leave out"
-    r"|skip|ignore|(?:do not|don['’]t|never|always|only) (?:use|add|include|touch|change|commit|push"
+    r"(?:go with|use|keep|drop|stick (?:with|to)|prefer|choose|pick(?! up)|switch to"
+    r"|stay with|leave out"
+    r"|(?:do not|don['’]t|never|always|only) (?:use|add|include|touch|change"
+    r"|commit|push"
     r"|rely|create|support|keep|remove|show|allow|store|call)"
     r"|nimm|verwende|behalte|utilise|garde|usa|mantén|utiliza)\b",
     re.IGNORECASE,
@@ -45,33 +49,40 @@ _MEANS = re.compile(  # how to work, not what to choose
     re.IGNORECASE,
 )
 _MADE = re.compile(  # verbs with which an agent reports what it chose
-    r"^(?:i(?:['’]ve| have)? |we(?:['’]ve| have)? )?(?:chose|used|kept|switched|replaced|deleted|dropped"
+    r"^(?:i(?:['’]ve| have)? |we(?:['’]ve| have)? )?(?:chose|used|kept|switched|replaced"
+    r"|deleted|dropped"
     r"|removed|left|moved|made|wrote|put|stored|renamed)\b",
     re.IGNORECASE,
 )
 _NAMED = re.compile(r"\b(?:decision|decided|entscheidung|décision|decisión)\s*:\s+", re.IGNORECASE)
 _DECIDED = re.compile(
-    r"^(?:so )?(?:we|i|you)(?:['’]ve| have)? (?:\w+ )?(?:decided|chose|agreed|settled|opted|went with)\b",
+    r"^(?:so )?(?:we|i|you)(?:['’]ve| have)? (?:\w+ )?(?:decided|chose|agreed|settled|opted"
+    r"|went with)\b",
     re.IGNORECASE,
 )
 _SWITCHED = re.compile(
     rf"\b{_OVER}|^(?:replace \S.* (?:with|by) |switch (?:from .* )?to |drop (?:support|the)\b"
-    r"|use \S.* for |prefer |default to |make \S.* (?:the default|opt-in|opt-out|optional|required))",
+    r"|use \S.* for |prefer |default to |make \S.* (?:the default|opt-in|opt-out|optional"
+    r"|required))",
     re.IGNORECASE,
 )
 _OPEN = re.compile(
     r"\b(?:would|could|might|may|maybe|perhaps|should|if|whether|option|alternatively|recommend"
-    r"|suggest|consider|propose|either|want me|let me know|can you explain|i think|not sure|wonder)\b",
+    r"|suggest|consider|propose|either|want me|let me know|can you explain|i think|not sure"
+    r"|wonder)\b",
     re.IGNORECASE,
 )
 _ERROR = re.compile(r"\b(?:error|failed|exception|expected|got|warning|traceback)\b", re.IGNORECASE)
 _PROCEDURE = re.compile(
     r"\b(?:would you like (?:me )?to do|like to proceed|want to do|work on (?:next|now)|do next"
     r"|ready to|shall i|should i (?:proceed|continue|commit|push|start|go)|proceed\?|continue\?"
-    r"|discuss|create it|commit|push|which (?:issue|todo|task|pr|phase|area|one)|look(?:s)? (?:good|right|correct)|approve)\b",
+    r"|discuss|deliver|create it|commit|push|which (?:issue|todo|task|pr|phase|area|one)"
+    r"|look(?:s)? (?:good|right|correct)|approve)\b",
     re.IGNORECASE,
 )
-_UNSAID = re.compile(r"^(?:yes|no|ok|continue|proceed|skip|work on it now|start|done|other|none)\b", re.I)
+_UNSAID = re.compile(
+    r"^(?:yes|no|ok|continue|proceed|skip|work on it now|start|done|other|none)\b", re.IGNORECASE
+)
 _BRACKETS = re.compile(r"\s*\([^()]*\)")
 _SELF = re.compile(r"^(?:i|we)(?:['’]ve| have)? ", re.IGNORECASE)
 _POINTS = re.compile(r"^(?:\S+ ){0,2}(?:it|this|that|these|those|them)$", re.IGNORECASE)
@@ -128,7 +139,8 @@ def _told(prompt: str) -> Iterator[str]:
         if not _whole(plain) or is_question(plain) or _ERROR.search(plain):
             continue
         chosen = (_CHOSEN.match(line) or _CHOSEN.match(plain)) and not _MEANS.search(plain)
-        if (chosen and not _OPEN.search(plain)) or (_INSTEAD.search(plain) and is_imperative(plain)):
+        ordered = _INSTEAD.search(plain) and is_imperative(plain)
+        if (ordered or chosen) and not _OPEN.search(plain):
             yield plain
 
 
@@ -161,4 +173,6 @@ def _reported(answer: str) -> Iterator[str]:
 def _whole(sentence: str) -> bool:
     """Whether a sentence can be shown as it is."""
     torn = sentence.endswith((":", "…", ",")) or re.search(r"[{}<>|]|\S{60,}", sentence)
-    return _FEWEST <= length_of(sentence) <= _MOST_WORDS and not torn and not _POINTS.match(sentence)
+    if torn or _POINTS.match(sentence):
+        return False
+    return _FEWEST <= length_of(sentence) <= _MOST_WORDS

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from minutebook.derive.activity import Activity
+from minutebook.derive.markup import without_marks
 from minutebook.extract.offline.candidates import subject_of, touched
-from minutebook.extract.offline.headings import length_of, without_marks
+from minutebook.extract.offline.headings import capital, length_of
 from minutebook.extract.offline.requests import is_reply, sentences, without_code
 from minutebook.extract.offline.topic_model import stems
 from minutebook.extract.offline.verbs import is_report
@@ -22,9 +23,11 @@ _ANSWERS = 3  # closing answers that are looked at, the last first
 _SENTENCES = 14
 _GOOD = 1.0  # a sentence that reports a result is worth this much
 _FAIR = 0.6
+_POOR = 0.35
 
 _RESULT = re.compile(
-    r"\b(?:now|no longer|has been|have been|is (?:fixed|done|complete|implemented|ready|live|in place)"
+    r"\b(?:now|no longer|has been|have been|is (?:fixed|done|complete|implemented|ready|live"
+    r"|in place)"
     r"|are (?:fixed|done|complete|implemented|in place)|was|were)\b",
     re.IGNORECASE,
 )
@@ -35,50 +38,74 @@ _FOUND = re.compile(
 )
 _REFUSED = re.compile(
     r"^(?:let me|let['’]s|i['’]ll|i will|i am going|i['’]m going|now (?:let|i)|next|first|want me"
-    r"|would you|do you|shall|should i|say the word|tell me|if you|feel free|happy to|i can\b|you can"
-    r"|you could|ready to|to (?:use|run|test|try)|run |try |here['’]s|here is|here are|the following"
+    r"|would you|do you|shall|should i|say the word|tell me|if you|feel free|happy to|i can\b"
+    r"|you can"
+    r"|you could|ready to|to (?:use|run|test|try)|run |try |here['’]s|here is|here are"
+    r"|the following"
     r"|note|what|why|how|one (?:thing|caveat|note)|good (?:question|catch|point)|great|sure|got it"
     r"|thanks|sorry|you['’]re|i see|understood|not stuck|waiting|still|checking|looking|i need"
-    r"|(?:creat|start|runn|fetch|read|us|work|launch|spawn)ing\b|now you|the remaining|remaining"
-    r"|please|before |once |when |as (?:you|i)|api error|no response|this session|continue|stop)",
+    r"|(?:creat|start|runn|fetch|read|us|work|launch|spawn|delegat|proceed)ing\b|now you"
+    r"|the remaining|remaining"
+    r"|fetch|get |check |grab |pull |search|analysis phase|already (?:handled|done)"
+    r"|correct\b|i was|please|before |once |when |as (?:you|i)|api error|no response"
+    r"|this session|continue|stop)",
     re.IGNORECASE,
 )
 _OFFER = re.compile(
-    r"\b(?:want me to|would you like|let me know|shall i|should i|if you(?:['’]d)? (?:want|like|prefer)"
+    r"\b(?:want me to|would you like|let me know|shall i|should i|if you(?:['’]d)? (?:want"
+    r"|like|prefer)"
     r"|please run /login|usage limit|api error)\b",
     re.IGNORECASE,
 )
 _STATUS = re.compile(
-    r"^(?:(?:all |everything |both )?(?:done|fixed|committed|pushed|merged|complete[d]?|ready|updated"
+    r"^(?:(?:all |everything |both )?(?:done|fixed|committed|pushed|merged|complete[d]?|ready"
+    r"|updated"
     r"|clean|green|good|passing|perfect|amended|applied|saved)(?: and \w+)?\b.{0,12}$"
-    r"|(?:successfully |all )?(?:committed|pushed|amended|rebased|merged)\b.{0,60}$"
+    r"|(?:successfully |all |fixed and )?(?:committed|pushed|amended|rebased|merged)\b.{0,60}$"
     r"|commit\b.{0,40}$"
-    r"|(?:all |the )?(?:\d[\d,]* )?(?:unit |e2e |integration )?(?:tests?|checks?|lint(?:ing)?|build|ci|typecheck)\b"
+    r"|(?:all |the )?(?:\d[\d,]* )?(?:unit |e2e |integration )?(?:tests?|checks?|lint(?:ing)?"
+    r"|build|ci|typecheck)\b"
     r".{0,50}\b(?:pass\w*|clean|green|succe\w+|done)\b.{0,30}$"
-    r"|(?:the )?(?:working tree|branch|worktree|repo|tree) is (?:now )?(?:\d+ )?(?:clean|up to date|ahead)"
+    r"|(?:the )?(?:working tree|branch|worktree|repo|tree) is (?:now )?(?:\d+ )?(?:clean"
+    r"|up to date|ahead)"
     r"|pr (?:created|opened|updated|is up)\b.{0,80}$|created (?:a |the )?(?:new )?branch\b)",
     re.IGNORECASE,
 )
 _TORN = re.compile(r"[:…]$|\.\.\.$|^[a-z(,;]|[{}<>|]|→|\b(?:above|below)\.?$")
 _UNCLEAR = re.compile(
-    r"^(?:it|its|it['’]s|this|that|that['’]s|these|those|they|so|but|and|also|which|same|both|one)\b",
+    r"^(?:it|its|it['’]s|this|that|that['’]s|these|those|they|so|but|and|also|which|same|both"
+    r"|one)\b",
     re.IGNORECASE,
 )
+_HYPOTHETICAL = re.compile(r"\b(?:i['’]d|you should|should|would|could|might)\b", re.IGNORECASE)
 _OBJECT = re.compile(r"^\w+ (?:it|them|this|that|these|those)\b", re.IGNORECASE)
 _LEAD = re.compile(
     r"^(?:(?:hm+|ok(?:ay)?|great|perfect|alright|excellent|so|and|good)[,.! ]+"
-    r"|(?:done|fix(?:ed)?|summary|results?|outcome|verdict|complete|committed|pushed|updated|tl;dr)\b"
+    r"|(?:done|fix(?:ed)?|summary|results?|outcome|verdict|complete|committed|pushed|updated"
+    r"|tl;dr)\b"
     r"[^.!:—–-]{0,40}[.!:—–-]+\s+)+(?=\S+ \S+ \S+)",
     re.IGNORECASE,
 )
-_SELF = re.compile(r"^(?:i|we)(?:['’]ve| have)? (?:now |also |just |successfully |already )*(?=[a-z])", re.I)
-_BACK = re.compile(r"\b(?:earlier|flagged|mentioned|as (?:you|i) (?:said|asked)|you can see|system reminder)\b")
+_SELF = re.compile(
+    r"^(?:i|we)(?:['’]ve| have)? (?:now |also |just |\w+ly |already )*(?=[a-z])",
+    re.IGNORECASE,
+)
+_BACK = re.compile(
+    r"\b(?:earlier|flagged|mentioned|as (?:you|i) (?:said|asked)|you can see|system reminder)\b"
+)
 _ASIDE = re.compile(r"\s*\([^()]*\b(?:you|see|above|below)\b[^()]*\)")
 _LINE = re.compile(r"(?<=\.[a-z]{2})((?:[a-z]{0,3})):\d+(?:[-–]\d+)?")
-_FAULT = re.compile(r"^(?:bug|problem|issue|cause|root cause|error|before|after|why)\b[^.]{0,20}[:—–]", re.IGNORECASE)
+_FAULT = re.compile(
+    r"^(?:bug|problem|issue|cause|root cause|error|before|after|why)\b[^.]{0,20}[:—–]",
+    re.IGNORECASE,
+)
 _LABELS = (" — ", " – ", ": ", " - ")
 _MINOR = frozenset("verified tested updated created confirmed checked reviewed set split".split())
-_CHORE = re.compile(r"^(?:start work|update (?:state|changelog|readme|status)|wip\b|bump|merge\b|fixup|format)", re.I)
+_CHORE = re.compile(
+    r"^(?:start work|update (?:state|changelog|readme|status)|wip\b|bump|merge\b|fixup|format"
+    r"|gofmt|lint)",
+    re.IGNORECASE,
+)
 
 
 def outcome_of(rounds: Sequence[Activity]) -> str:
@@ -90,10 +117,10 @@ def outcome_of(rounds: Sequence[Activity]) -> str:
         value = _value(sentence, rank, about, worked)
         if value > worth:
             best, worth = sentence, value
-    if worth >= _GOOD or (best and not worked):
+    if worth >= _GOOD or (worth >= _POOR and not worked):
         return as_sentence(_subjectless(best))
     settled = _settled(rounds, about)
-    if settled or worth < _FAIR:
+    if settled or worth < _FAIR or not worked:
         return settled or _changed(rounds)
     return as_sentence(_subjectless(best))
 
@@ -147,6 +174,8 @@ def _value(sentence: str, rank: float, about: frozenset[str], worked: bool) -> f
         value += 0.2 if worked else 0.5
     if _FAULT.match(sentence):
         value -= 0.5
+    if _HYPOTHETICAL.search(sentence):
+        value -= 0.4
     if _UNCLEAR.match(sentence) or _OBJECT.match(told):
         value -= 0.5
     if length_of(sentence) < 7:
@@ -167,8 +196,9 @@ def _settled(rounds: Sequence[Activity], about: frozenset[str]) -> str:
     if titles:
         return as_sentence(f"Opened a pull request: {_subject(titles[-1])}")
     if subjects:
-        told = [s for s in map(_subject, subjects) if not _CHORE.match(s)] or [_subject(subjects[0])]
-        best = max(told, key=lambda text: len(about & set(stems(text))))
+        told = [_subject(subject) for subject in subjects]
+        telling = [text for text in told if not _CHORE.match(text)]
+        best = max(telling or told, key=lambda text: len(about & set(stems(text))))
         more = f" (and {len(subjects) - 1} more)" if len(subjects) > 1 else ""
         return as_sentence(f"Committed: {best}{more}")
     return ""
@@ -182,8 +212,7 @@ def _changed(rounds: Sequence[Activity]) -> str:
 
 
 def _subject(text: str) -> str:
-    plain = without_marks(subject_of(text))
-    return plain[:1].upper() + plain[1:]
+    return capital(without_marks(subject_of(text)))
 
 
 def as_sentence(text: str) -> str:

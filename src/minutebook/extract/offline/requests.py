@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from minutebook.derive.activity import Activity
+from minutebook.derive.markup import without_links
 
 _REPLY = re.compile(
     r"^(?:y|yes|yeah|yep|ok|okay|sure|no|nah|nope|right|correct|continue|go on|go ahead|go for it"
@@ -20,10 +21,6 @@ _REPLY = re.compile(
 )
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _HEADLINES_IN = 2_000  # characters: what comes later is a detail
-_LINK = re.compile(r"!?\[([^\]\[]{1,200})\]\([^)]{1,500}\)")
-_URL = re.compile(r"(?:https?://|www\.)[^\s)\"'<>]{1,2000}")
-_NUMBERED = re.compile(r"/(pull|issues|merge_requests)/(\d{1,9})\b")
-_POINTS = {"pull": "PR", "issues": "issue", "merge_requests": "MR"}
 _WRAPPED = re.compile(r"(?<=[^\n.!?:;]{40})\n(?=[a-z(])")  # a line that goes on in the next
 _SAYS = re.compile(r"\S \S.{4}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{4}")
 _PASTED = re.compile(
@@ -83,13 +80,3 @@ def _pieces(text: str, split: re.Pattern[str]) -> list[str]:
     kept = [line for line in typed.split("\n") if not _PASTED.match(line)]
     found = (" ".join(piece.split()) for piece in split.split("\n".join(kept)))
     return [piece for piece in found if _SAYS.search(piece)]
-
-
-def without_links(text: str) -> str:
-    """Links as their text, addresses as what they point at (``PR #12``) or gone."""
-    return _URL.sub(_pointed_at, _LINK.sub(r"\1", text))
-
-
-def _pointed_at(url: re.Match[str]) -> str:
-    match = _NUMBERED.search(url[0])
-    return f"{_POINTS[match[1]]} #{match[2]}" if match else ""

@@ -39,7 +39,9 @@ _STOP = frozenset(
     "a an and are as at be by for from in into is it its of on or s that the this to with via"
     " using new".split()
 )
-_ARTICLE = re.compile(r"(?:the|an?|our|my|some|der|die|das|ein|eine|le|la|les|un|une|el|los|las)\b", re.I)
+_ARTICLE = re.compile(
+    r"(?:the|an?|our|my|some|der|die|das|ein|eine|le|la|les|un|une|el|los|las)\b", re.IGNORECASE
+)
 _FINITE = re.compile(
     r"\b(?:is|are|was|were|has|have|had|does|do|did|will|would|should|can|could|we|you|i|he|they"
     r"|isn't|aren't|doesn't|don't|didn't|can't|won't|ist|sind|hat|wird|est|sont|es|son|está)\b",
@@ -82,9 +84,7 @@ def stems(text: str) -> list[str]:
 class Range:
     """The words of a range, by where they stand."""
 
-    def __init__(
-        self, rounds: Sequence[Activity], start: int, end: int, title: str | None
-    ) -> None:
+    def __init__(self, rounds: Sequence[Activity], start: int, end: int, title: str | None) -> None:
         part = rounds[start:end]
         self.part = part
         asked = [r for r in part if r.prompt.strip() and not is_reply(r.prompt)] or list(part[:1])
@@ -150,9 +150,7 @@ def expected(words: frozenset[str], chance: Mapping[str, float], length: float) 
     return 2 * sum(chance[word] for word in words) / (len(words) + length)
 
 
-def described(
-    named: Sequence[Heading], given: Range, learned: Model
-) -> list[dict[str, float]]:
+def described(named: Sequence[Heading], given: Range, learned: Model) -> list[dict[str, float]]:
     """What is known of each heading: how its words agree with a person's, its kind, its form."""
     words = [frozenset(stems(heading.text)) for heading in named]
     chance = chances(given, learned, sorted(frozenset().union(*words)))

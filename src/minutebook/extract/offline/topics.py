@@ -17,6 +17,7 @@ from minutebook.extract.offline.candidates import (
     project_of,
     touched,
 )
+from minutebook.extract.offline.headings import is_long_enough
 from minutebook.extract.offline.topic_model import Model, Range, described, model, worth
 from minutebook.extract.offline.words import Vocabulary
 from minutebook.extract.validation import LONGEST_TOPIC, one_line
@@ -43,8 +44,8 @@ def chosen(named: Sequence[Heading], given: Range, learned: Model) -> Heading:
     """The heading of a range: a title given to all of it, else the best by what was learned."""
     if given.whole:
         titles = [heading for heading in named if heading.kind == "title"]
-        if titles:
-            return titles[0]
+        named = [h for h in titles if is_long_enough(h.text)] or named
+    named = [heading for heading in named if is_long_enough(heading.text)] or named
     worths = [worth(of, learned) for of in described(named, given, learned)]
     return named[max(range(len(named)), key=worths.__getitem__)]
 

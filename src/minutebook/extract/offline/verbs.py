@@ -38,7 +38,8 @@ _REPORT = re.compile(
 )
 _ANNOUNCED = re.compile(
     r"^(?:i(?:['’]ll| will|['’]m going to| am going to)|let me|we(?:['’]ll| will))"
-    r"(?: now| first| also| help you(?: with)?| go ahead and| start by| proceed to)* (?P<rest>\S.*)$",
+    r"(?: now| first| also| help you(?: with)?| go ahead and| start by"
+    r"| proceed to)* (?P<rest>\S.*)$",
     re.IGNORECASE,
 )
 _FAILING = re.compile(
@@ -53,7 +54,8 @@ def as_imperative(text: str) -> str:
     """A report in the past, an announcement, or a complaint, as what it comes to."""
     if match := _ANNOUNCED.match(text):
         text = match["rest"]
-    if failing := _FAILING.match(text):
+    failing = _FAILING.match(text)
+    if failing and not is_imperative(failing["what"]):
         how = failing["how"].lower()
         return f"Fix {_PARTICIPLES.get(how, how)} {failing['what']}{text[failing.end() :]}"
     report = _REPORT.match(text)
