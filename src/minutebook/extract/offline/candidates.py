@@ -14,6 +14,7 @@ from minutebook.extract.offline.headings import (
     MOST_WORDS,
     heading_of,
     is_long_enough,
+    is_wide,
     length_of,
     title_heading,
     uncapital,
@@ -110,7 +111,7 @@ def _completed(heading: Heading, part: Sequence[Activity]) -> Iterator[Heading]:
     """The heading, and with what is known of the work where it leaves room for that."""
     yield heading
     length = length_of(heading.text)
-    if heading.text.endswith("?") or length < 2:
+    if heading.text.endswith("?") or length < 2 or is_wide(heading.text):
         return
     if length <= MOST_WORDS - 1 and any(r.edits for r in part) and _COMPLAINT.search(heading.text):
         yield replace(heading, text=f"Fix: {uncapital(heading.text)}", completed="fix")

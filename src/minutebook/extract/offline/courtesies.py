@@ -22,7 +22,9 @@ _GREETINGS = _any(
     hola|buen[oa]s (?:d[ií]as|tardes|noches)|buenas
     """
 )
-_ADDRESSED = r"(?:[ ,]+(?:claude|buddy|there|all|everyone|team|mate|man|friend|again|tous))?"
+_ADDRESSED = (  # by a common word, or by a name that a comma sets apart
+    r"(?:[ ,]+(?:buddy|there|all|everyone|team|mate|man|friend|again|tous)| \w{2,15}(?=[,!.]))?"
+)
 _SMALL_WORDS = _any(
     r"""
     ok(?:ay)?|so|hm+|a+h|oh|wow|and|but|also|now|then|well|yes|yeah|yep|yup|no|nope|great|cool|nice
@@ -44,7 +46,7 @@ _ASKING = _any(
     r"""
     (?:can|could|would|will|may) (?:you|we|i|u)
     (?:i|we)(?:['’]d| would)?(?: really| also| just| now)* (?:want|like|need|wanted|love|wish) to
-    (?:i|we)(?:['’]d| would)? (?:want|like|need|wanted|love) (?:you|us|claude) to
+    (?:i|we)(?:['’]d| would)? (?:want|like|need|wanted|love) (?:you|us) to
     (?:i|we)(?:['’]d| would) (?:really )?(?:like|love|prefer)(?: it if (?:you|we) could)?
     i(?:['’]m| am) (?:trying|looking|going|about|planning|hoping) to
     i (?:still )?(?:think|guess|feel like|feel|noticed|see|believe|wonder|suspect|saw|realized)

@@ -26,13 +26,14 @@ _MOST_WORDS = 32
 _FEWEST = 5
 _TYPED = 1_200  # characters of a prompt: what is longer was pasted
 _ANSWER = 2_500
+_NAMED_BY = 60  # characters: "Decision:" stands at the beginning
 _OVER = (
     r"(?:instead of|rather than|in favou?r of|in place of|as opposed to|anstatt|statt|au lieu de"
     r"|plutôt que|en lugar de|en vez de|ではなく|代わりに|而不是)"
 )
 _INSTEAD = re.compile(rf"\b{_OVER}|ではなく|代わりに|而不是", re.IGNORECASE)
 _CHOSEN = re.compile(
-    r"^(?:(?:let['’]?s|let us|we(?:['’]ll| will| should)?|i(?:['’]d| would| will|['’]ll)?"
+    r"^(?:(?:let['’]?s|let us|we(?:['’]ll| will| should)|i(?:['’]d| would| will|['’]ll)"
     r"|you should"
     r"|please|ok(?:ay)?,?|yes,?|no,?|then|so|and|just|i think we should|i['’]d suggest we)[\s,]+)*"
     r"(?:go with|use|keep|drop|stick (?:with|to)|prefer|choose|pick(?! up)|switch to"
@@ -76,8 +77,12 @@ _ERROR = re.compile(r"\b(?:error|failed|exception|expected|got|warning|traceback
 _PROCEDURE = re.compile(
     r"\b(?:would you like (?:me )?to do|like to proceed|want to do|work on (?:next|now)|do next"
     r"|ready to|shall i|should i (?:proceed|continue|commit|push|start|go)|proceed\?|continue\?"
-    r"|discuss|deliver|create it|commit|push|which (?:issue|todo|task|pr|phase|area|one)"
+    r"|discuss|deliver|wait for|create it|commit|push|which (?:issue|todo|task|pr|phase|area|one)"
     r"|look(?:s)? (?:good|right|correct)|approve)\b",
+    re.IGNORECASE,
+)
+_FACT = re.compile(
+    r"(?:when you|were you|did you|have you|are you|do you have|i (?:don['’]t|do not|can['’]t))\b",
     re.IGNORECASE,
 )
 _UNSAID = re.compile(
@@ -118,7 +123,9 @@ def _all(rounds: Sequence[Activity]) -> Iterator[str]:
 
 def _answered(choice: Choice) -> str | None:
     """A question put to the person, and what they chose over what."""
-    if _PROCEDURE.search(choice.question) or _UNSAID.match(choice.answer):
+    if _PROCEDURE.search(choice.question) or _FACT.match(choice.question):
+        return None
+    if _UNSAID.match(choice.answer) or "?" in choice.answer:
         return None
     chosen = without_marks(choice.answer.replace("(Recommended)", ""))
     others = [without_marks(text.replace("(Recommended)", "")) for text in choice.others[:2]]
@@ -148,7 +155,7 @@ def _called(answer: str) -> Iterator[str]:
     """What somebody called a decision."""
     for sentence in sentences(answer[:_ANSWER]):
         line = without_marks(sentence)
-        mark = _NAMED.search(line)
+        mark = _NAMED.search(line[:_NAMED_BY])
         rest = line[mark.end() :] if mark else line
         if (mark or _DECIDED.match(line)) and _whole(rest) and not rest.endswith(("?", ":")):
             yield rest
@@ -172,7 +179,7 @@ def _reported(answer: str) -> Iterator[str]:
 
 def _whole(sentence: str) -> bool:
     """Whether a sentence can be shown as it is."""
-    torn = sentence.endswith((":", "…", ",")) or re.search(r"[{}<>|]|\S{60,}", sentence)
+    torn = sentence.endswith((":", "…", ",")) or re.search(r"[{}<>|]|\S{60,}|, or ", sentence)
     if torn or _POINTS.match(sentence):
         return False
     return _FEWEST <= length_of(sentence) <= _MOST_WORDS

@@ -11,7 +11,7 @@ from minutebook.extract.offline.verbs import as_imperative
 
 MOST_WORDS = 15
 FEWEST_WORDS = 5
-_MOST_WIDE = 20  # 40 characters of a script without blanks
+_FEWEST_WIDE, _MOST_WIDE = 4, 20  # 8 to 40 characters of a script without blanks
 _LONGEST = 400  # characters of a sentence that is looked at
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _WIDE_RUN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
@@ -86,7 +86,7 @@ _GENERIC = _DANGLING | frozenset(
     """fix open create commit push check look make do review update add change changes pr prs branch
     issue it one here there now again first next new work code main everything all go get see put
     run start continue sure ok needs need want what how why up out well back right there them me us
-    thing things something please""".split()
+    thing things something please pull request requests mark expected hand over""".split()
 )
 _CLAUSES = frozenset(
     """because which when while if since where but so that whereas unless until although though
@@ -110,10 +110,15 @@ def length_of(heading: str) -> int:
     return wide + sum(1 for word in spaced if any(c.isalnum() for c in word))
 
 
+def is_wide(text: str) -> bool:
+    """Whether a text is in a script without blanks between words."""
+    return _WIDE.search(text) is not None
+
+
 def is_long_enough(heading: str) -> bool:
     """Whether a heading is as long as headings are: 5 to 15 words (ING-11)."""
-    most = _MOST_WIDE if _WIDE.search(heading) else MOST_WORDS
-    return FEWEST_WORDS <= length_of(heading) <= most
+    fewest, most = (_FEWEST_WIDE, _MOST_WIDE) if is_wide(heading) else (FEWEST_WORDS, MOST_WORDS)
+    return fewest <= length_of(heading) <= most
 
 
 def title_heading(title: str) -> str | None:
@@ -166,7 +171,7 @@ def _uncoloned(match: re.Match[str]) -> str:
 
 def _says(heading: str) -> bool:
     """Whether a heading names anything: "fix this and open a PR" does not."""
-    if _WIDE.search(heading):
+    if is_wide(heading):
         return True
     words = re.findall(r"[^\W_]+", heading.lower())
     return " " in heading and sum(word not in _GENERIC for word in words) >= 2
@@ -198,7 +203,7 @@ def deictics(heading: str) -> int:
 
 def _whole(text: str) -> str | None:
     """At most fifteen words that end where a thought ends."""
-    if _WIDE.search(text):
+    if is_wide(text):
         return _whole_wide(text)
     words = text.split()
     if len(words) > MOST_WORDS:

@@ -47,6 +47,8 @@ _FINITE = re.compile(
     r"|isn't|aren't|doesn't|don't|didn't|can't|won't|ist|sind|hat|wird|est|sont|es|son|está)\b",
     re.IGNORECASE,
 )
+_READS = {"deictic": -0.04, "question": -0.02}
+"""Readable beats a point of agreement: what points at something unseen, or asks, is passed over."""
 _TEXT = 1_500  # characters of a prompt or an answer whose words are counted
 
 
@@ -198,4 +200,5 @@ def _form(heading: Heading, given: Range) -> dict[str, float]:
 
 def worth(of: Mapping[str, float], learned: Model) -> float:
     """How good a heading is for a range; only to be compared with others of the range."""
-    return sum(learned.forms.get(name, 0.0) * value for name, value in of.items())
+    reads = sum(_READS.get(name, 0.0) * value for name, value in of.items())
+    return reads + sum(learned.forms.get(name, 0.0) * value for name, value in of.items())
