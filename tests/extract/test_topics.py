@@ -48,7 +48,7 @@ def asked(prompt: str, **fields: object) -> Activity:
             "Fix the broken harvest export (issue #12)",
         ),
         ("/deploy the harvest service to the staging cluster",
-         "The harvest service to the staging cluster"),
+         "Deploy the harvest service to the staging cluster"),
         ("<system-note>hidden</system-note> Rename the **orchard** module to `grove` everywhere",
          "Rename the orchard module to grove everywhere"),
     ],

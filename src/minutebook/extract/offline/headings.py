@@ -56,7 +56,8 @@ _STATEMENT = re.compile(
     re.IGNORECASE,
 )
 _STATUS = re.compile(
-    r"^(?:(?:changes |all )?(?:committed|pushed|merged|amended|rebased|done|ready|clean|green)\b"
+    r"^(?:(?:changes |all |successfully )?(?:committed|pushed|merged|amended|rebased|done"
+    r"|ready|clean|green)\b"
     r"|commit(?: \w+)? (?:amended|created|successful)"
     r"|(?:all )?(?:\d+ )?(?:tests?|checks?|lint|build|ci)\b.{0,30}\b(?:pass(?:es|ed|ing)?"
     r"|clean|green)\b"
@@ -79,7 +80,8 @@ _DANGLING = frozenset(
     her this these those some any each every both either about between through per using i we you
     then just only even very more most such like lets let's e.g i.e etc und oder der die das ein
     eine zu mit von für im in auf le la les un une de du des et ou à dans pour avec el los las y o
-    en con para por del al causing making isn't doesn't don't aren't wasn't won't can't didn't
+    en con para por del al causing making that's what's it's
+    isn't doesn't don't aren't wasn't won't can't didn't
     """.split()
 )
 _GENERIC = _DANGLING | frozenset(
@@ -174,7 +176,7 @@ def _says(heading: str) -> bool:
     if is_wide(heading):
         return True
     words = re.findall(r"[^\W_]+", heading.lower())
-    return " " in heading and sum(word not in _GENERIC for word in words) >= 2
+    return " " in heading and sum(word not in _GENERIC for word in words) >= 1
 
 
 def capital(text: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from minutebook.derive.activity import Activity
 from minutebook.derive.markup import without_links
+from minutebook.extract.offline.verbs import is_imperative
 
 _REPLY = re.compile(
     r"^(?:y|yes|yeah|yep|ok|okay|sure|no|nah|nope|right|correct|continue|go on|go ahead|go for it"
@@ -34,7 +35,7 @@ _CLAUSE = re.compile(
     r"(?:can|could|please|let|fix|add|make|update|remove|check|write|create|use) )"
 )
 _HEADLINE = re.compile(r"^#{1,4}[ \t]+(\S.{2,200})$", re.MULTILINE)
-_TYPED_COMMAND = re.compile(r"^/[\w:.-]{1,80}[ \t]*")
+_TYPED_COMMAND = re.compile(r"^/(?:[\w.-]{1,40}:)?([\w.:-]{1,40})[ \t]*")
 
 
 def is_reply(request: str) -> bool:
@@ -56,8 +57,14 @@ def without_code(text: str) -> str:
 
 
 def without_command(prompt: str) -> str:
-    """What was typed after a slash command; other prompts as they are."""
-    return _TYPED_COMMAND.sub("", prompt.lstrip(), count=1)
+    """What was typed after a slash command, which stays where it is a verb (``/review the cache``);
+    other prompts as they are."""
+    typed = prompt.lstrip()
+    command = _TYPED_COMMAND.match(typed)
+    if command is None:
+        return typed
+    rest = typed[command.end() :]
+    return f"{command[1]} {rest}" if rest and is_imperative(command[1]) else rest
 
 
 def headlines(text: str) -> list[str]:

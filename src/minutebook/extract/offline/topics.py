@@ -17,10 +17,12 @@ from minutebook.extract.offline.candidates import (
     project_of,
     touched,
 )
-from minutebook.extract.offline.headings import is_long_enough
-from minutebook.extract.offline.topic_model import Model, Range, described, model, worth
+from minutebook.extract.offline.headings import is_long_enough, length_of
+from minutebook.extract.offline.topic_model import Model, Range, described, model, stems, worth
 from minutebook.extract.offline.words import Vocabulary
 from minutebook.extract.validation import LONGEST_TOPIC, one_line
+
+_SHORT_TITLE = 4  # words of a title that is good enough, where nothing completes it
 
 
 def topic_of(
@@ -43,11 +45,23 @@ def topic_of(
 def chosen(named: Sequence[Heading], given: Range, learned: Model) -> Heading:
     """The heading of a range: a title given to all of it, else the best by what was learned."""
     if given.whole:
-        titles = [heading for heading in named if heading.kind == "title"]
-        named = [h for h in titles if is_long_enough(h.text)] or named
+        named = _titled(named)
     named = [heading for heading in named if is_long_enough(heading.text)] or named
     worths = [worth(of, learned) for of in described(named, given, learned)]
     return named[max(range(len(named)), key=worths.__getitem__)]
+
+
+def _titled(named: Sequence[Heading]) -> Sequence[Heading]:
+    """The headings that say what the session's title says; all, where it has no good one."""
+    titles = [heading for heading in named if heading.kind == "title"]
+    if good := [heading for heading in titles if is_long_enough(heading.text)]:
+        return good
+    short = next((h for h in titles if length_of(h.text) >= _SHORT_TITLE), None)
+    if short is None:
+        return named
+    said = set(stems(short.text))
+    longer = [h for h in named if h is not short and 2 * len(said & set(stems(h.text))) > len(said)]
+    return longer or [short]
 
 
 def _without_words(part: Sequence[Activity]) -> str:
