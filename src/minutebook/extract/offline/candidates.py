@@ -94,7 +94,11 @@ def given_title(rounds: Sequence[Activity], title: str | None) -> str | None:
 def headings(part: Sequence[Activity], title: str | None) -> list[Heading]:
     """Every heading that a range could have, each text once, the earliest found first."""
     found: dict[str, Heading] = {}
+    seen: set[str] = set()
     for raw, kind, place, sentence in _texts(part, title):
+        if raw in seen:
+            continue
+        seen.add(raw)
         text = title_heading(raw) if kind == "title" else heading_of(raw)
         if text is None:
             continue

@@ -61,6 +61,7 @@ _DECIDED = re.compile(
     r"|went with)\b",
     re.IGNORECASE,
 )
+_MAYBE = re.compile(r"deci|décision|entscheid|chose|agreed|settled|opted|went with", re.IGNORECASE)
 _SWITCHED = re.compile(
     rf"\b{_OVER}|^(?:replace \S.* (?:with|by) |switch (?:from .* )?to |drop (?:support|the)\b"
     r"|use \S.* for |prefer |default to |make \S.* (?:the default|opt-in|opt-out|optional"
@@ -153,6 +154,8 @@ def _told(prompt: str) -> Iterator[str]:
 
 def _called(answer: str) -> Iterator[str]:
     """What somebody called a decision."""
+    if not _MAYBE.search(answer[:_ANSWER]):
+        return  # most answers: looking is cheaper than taking them apart
     for sentence in sentences(answer[:_ANSWER]):
         line = without_marks(sentence)
         mark = _NAMED.search(line[:_NAMED_BY])
@@ -170,6 +173,8 @@ def _committed(round: Activity) -> Iterator[str]:
 
 def _reported(answer: str) -> Iterator[str]:
     """Reports of the agent that say what it did instead of what."""
+    if not _INSTEAD.search(answer[:_ANSWER]):
+        return
     for sentence in sentences(answer[:_ANSWER]):
         line = _BRACKETS.sub("", without_marks(sentence))
         chosen = _MADE.match(line) and _INSTEAD.search(line)
