@@ -33,6 +33,7 @@ _SENTENCES = 6
 _COMMITS = 8
 _TASKS = 8
 _MOST = 80
+_ASKED = ("title", "plan", "request", "later", "commit", "pull")
 _CONVENTIONAL = re.compile(
     r"^(?P<kind>[a-z]+)(?:\((?P<scope>[^)]{1,60})\))?!?:\s*(?=\S)|^\[[^\]]{1,30}\]\s*"
 )
@@ -87,13 +88,19 @@ class Heading:
 
 def given_title(rounds: Sequence[Activity], title: str | None) -> str | None:
     """The session's title, where it is more than the first line of the first prompt."""
+    from minutebook.derive.secrets import mask  # its patterns take a while to compile
+
     first = next((round.prompt for round in rounds if round.prompt), "")
-    return None if is_opening(title, first) else title
+    return None if not title or is_opening(title, first) else mask(title)
 
 
 def headings(part: Sequence[Activity], title: str | None) -> list[Heading]:
-    """Every heading that a range could have, each text once, the earliest found first."""
+    """Every heading that a range could have, each text once, the earliest found first.
+
+    One that is too short is among them only where there is no other.
+    """
     found: dict[str, Heading] = {}
+    brief: dict[str, Heading] = {}
     seen: set[str] = set()
     for raw, kind, place, sentence in _texts(part, title):
         if raw in seen:
@@ -106,9 +113,11 @@ def headings(part: Sequence[Activity], title: str | None) -> list[Heading]:
             short = kind == "title" and 3 <= length_of(candidate.text) < FEWEST_WORDS
             if short or is_long_enough(candidate.text):
                 found.setdefault(candidate.text.lower(), candidate)
+            elif kind in _ASKED and length_of(candidate.text) >= 2:
+                brief.setdefault(candidate.text.lower(), candidate)
         if len(found) >= _MOST:
             break
-    return list(found.values())
+    return list((found or brief).values())
 
 
 def _completed(heading: Heading, part: Sequence[Activity]) -> Iterator[Heading]:
@@ -194,7 +203,9 @@ def _answers(part: Sequence[Activity]) -> Iterator[tuple[str, str, int, int]]:
 
 def subject_of(subject: str) -> str:
     """A commit's subject without the ``feat(scope):`` of its convention, as an imperative."""
-    subject = _TRAILER.sub("", subject)
+    from minutebook.derive.secrets import mask  # subjects come as git printed them
+
+    subject = mask(_TRAILER.sub("", subject))
     match = _CONVENTIONAL.match(subject)
     if match is None:
         return subject
