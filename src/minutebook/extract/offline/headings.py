@@ -49,7 +49,8 @@ _CODE = re.compile(r"[{}<>=\\|^$]|::|->|\w\(\)?;|\S{46,}|\x1b|\.{4,}|[═─│�
 _STATEMENT = re.compile(
     r"^(?:i|i['’]\w+|you|you['’]\w+|he|she|they|it|its|it['’]s|this|that|that['’]s|these|those"
     r"|there|here|we|we['’]\w+|what['’]s|both|all|everything|nothing|none|some|my|your|as|if|when"
-    r"|without|during|about|per|via|for|since|because|while|once|after|before|not|no|yes"
+    r"|based|enough|like|consider|either|without|during|about|per|via|for|since|because|while"
+    r"|once|after|before|not|no|yes"
     r"|which|who|where|of|or|with|than|to|from|in"
     r"|on|at|by|into|ich|du|es|wir|das|sie|wenn|je|tu|il|elle|on|ça|cela|c['’]est|nous|vous|si|yo"
     r"|eso|esto|ella|cuando)\b",
@@ -69,7 +70,7 @@ _STATUS = re.compile(
     r"|(?:create|open|make|push|commit|merge|review|check)\w* (?:a |the |this |that |it |and "
     r"|new |to |pr |branch |push |commit )*"
     r"(?:pr|branch|changes|push|commit|it|this|that|main)?$"
-    r"|know what you think|\d+\s?[:.)] ?(?:yes|no|ok)\b)",
+    r"|(?:fixed|done) and (?:committed|pushed)|know what you think|\d+\s?[:.)] ?(?:yes|no|ok)\b)",
     re.IGNORECASE,
 )
 _DANGLING = frozenset(
@@ -88,7 +89,8 @@ _GENERIC = _DANGLING | frozenset(
     """fix open create commit push check look make do review update add change changes pr prs branch
     issue it one here there now again first next new work code main everything all go get see put
     run start continue sure ok needs need want what how why up out well back right there them me us
-    thing things something please pull request requests mark expected hand over""".split()
+    thing things something please pull request requests mark expected hand over perform
+    comprehensive thorough critical ready""".split()
 )
 _CLAUSES = frozenset(
     """because which when while if since where but so that whereas unless until although though

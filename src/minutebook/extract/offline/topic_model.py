@@ -47,7 +47,7 @@ _FINITE = re.compile(
     r"|isn't|aren't|doesn't|don't|didn't|can't|won't|ist|sind|hat|wird|est|sont|es|son|está)\b",
     re.IGNORECASE,
 )
-_READS = {"deictic": -0.04, "question": -0.02}
+_READS = {"deictic": -0.04, "question": -0.05}
 """Readable beats a point of agreement: what points at something unseen, or asks, is passed over."""
 _TEXT = 1_500  # characters of a prompt or an answer whose words are counted
 
