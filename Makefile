@@ -78,6 +78,7 @@ bench-archive: $(VENV)/.dev
 # The offline extractor's models, from the labelled sessions of ../shared.
 train: $(TRAIN)/.installed
 	$(ONE_THREAD) $(TRAIN)/bin/python -m training.offline.train
+	$(ONE_THREAD) $(TRAIN)/bin/python -m training.topics.train
 
 $(TRAIN)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -m venv $(TRAIN)

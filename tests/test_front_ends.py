@@ -48,10 +48,10 @@ def went_on(path: Path, parts: int) -> None:
     records = [
         user(f"first\n{words(1)}", uuid="w1", timestamp=at[0], cwd="/w/went", sessionId=WENT_ON),
         assistant("one", id="m1", uuid="w2", timestamp=at[1]),
-        user(f"second {words(2)}", uuid="w3", timestamp=at[2]),
+        user(f"second\n{words(2)}", uuid="w3", timestamp=at[2]),
         assistant("two", id="m2", uuid="w4", timestamp=at[3]),
         assistant(f"and on {words(3)}", id="m3", uuid="w5", timestamp=at[4]),
-        user(f"third {words(4)}", uuid="w6", timestamp=at[5]),
+        user(f"third\n{words(4)}", uuid="w6", timestamp=at[5]),
         assistant("three", id="m4", uuid="w7", timestamp=at[6]),
     ]
     path.parent.mkdir(parents=True, exist_ok=True)

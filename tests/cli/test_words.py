@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from minutebook.cli.search import command
 from minutebook.cli.words import WordsCommand
+from minutebook.errors import BadArgument
 from tests.cli.conftest import Run
 
 
@@ -76,5 +77,5 @@ def test_any_words_are_safe(args: list[str]) -> None:
     """SRCH-20: whatever is typed is understood, or is one sentence."""
     try:
         command.make_context("search", list(args))
-    except (click.UsageError, click.exceptions.Exit):
+    except (BadArgument, click.UsageError, click.exceptions.Exit):
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from minutebook.derive.activity import ANSWER_CHARS, Commit, activity
+from minutebook.derive.calls import Choice
 from tests.conftest import ReadRecords, assistant, tool_result, tool_use, user
 
 
@@ -66,3 +67,33 @@ def test_odd_inputs_are_no_trouble(read_records: ReadRecords) -> None:
         tool_result("t1", [{"type": "image", "source": {}}]),
     )
     assert activity(session.rounds[0]).shells == 2
+
+
+def test_plans_tasks_titles_and_choices_are_found(read_records: ReadRecords) -> None:
+    """UND-02, UND-03: what a topic and a decision can be made of: a plan's heading, the list of
+    things to do, a request's title, and what the person chose over what."""
+    asked = [
+        {"question": "Which store?", "options": [{"label": "SQLite"}, {"label": "Postgres"}]},
+        "nonsense",
+    ]
+    session, _ = read_records(
+        user("Implement it"),
+        assistant("I'll start with the store."),
+        assistant(
+            tool_use("t1", "ExitPlanMode", plan="# Plan: keep rows\n\nText"),
+            tool_use("t2", "TodoWrite", todos=[{"content": "Write  the store"}, 7]),
+            tool_use("t3", "Task", description="Review the store", prompt="…"),
+            tool_use("t4", command='gh pr create --title "Keep rows in SQLite" --fill'),
+            tool_use("t5", "AskUserQuestion", questions=asked),
+            id="msg_2",
+        ),
+        tool_result("t4", "https://github.com/mara/orchard/pull/12"),
+        tool_result("t5", 'User has answered your questions: "Which store?"="SQLite".'),
+        assistant("Done.", id="msg_3"),
+    )
+    seen = activity(session.rounds[0])
+    assert seen.opening == "I'll start with the store."
+    assert seen.plan == "Plan: keep rows"
+    assert seen.tasks == ("Write the store", "Review the store")
+    assert seen.pull_titles == ("Keep rows in SQLite",)
+    assert seen.choices == (Choice("Which store?", "SQLite", ("Postgres",)),)

@@ -7,9 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from minutebook.derive.activity import Activity
-from minutebook.extract.offline.closing import decisions_of, outcome_of
 from minutebook.extract.offline.extractor import extract_offline
-from minutebook.extract.offline.requests import plainly
 from minutebook.extract.validation import parse_reply
 
 
@@ -29,31 +27,6 @@ def rounds_of(*prompts: str, minutes: int = 2, **fields: object) -> list[Activit
         )
         for number, prompt in enumerate(prompts, 1)
     ]
-
-
-def test_decisions_and_outcome_are_whole_sentences() -> None:
-    """ING-15, ING-16: at most three decisions; one sentence of outcome, without Markdown."""
-    rounds = [
-        Activity(number=1, prompt="Let's use SQLite instead of Postgres. Why not?", answer="Fine."),
-        Activity(
-            number=2,
-            prompt="ok",
-            answer="## Done\n\n**The store** now keeps rows in SQLite. We decided to keep the old "
-            "reader for a release.\n\n```\nlet's use code rather than prose\n```",
-        ),
-    ]
-    assert outcome_of(rounds) == "The store now keeps rows in SQLite."
-    assert decisions_of(rounds) == (
-        "Let's use SQLite instead of Postgres.",
-        "We decided to keep the old reader for a release.",
-    )
-
-
-def test_headings_are_plain() -> None:
-    """ING-11: courtesies go, fifteen words stay."""
-    assert plainly("ok, can you please add an export button?") == "Add an export button"
-    assert len(plainly("add " + "very " * 40 + "long").split()) <= 15
-    assert plainly("make the `start command") == "Make the start command"
 
 
 WORDS = st.text(max_size=60) | st.sampled_from(
@@ -89,11 +62,3 @@ def test_any_session_gives_a_valid_reply(rounds: list[tuple[str, str, int, str |
     assert covered == list(range(1, len(acts) + 1))
     assert len(why) == len(reply.engagements)
     assert parse_reply(msgspec.json.encode(reply), len(acts)) == reply
-
-
-def test_what_is_called_a_decision_is_one() -> None:
-    """ING-15: a sentence that says it is a decision comes before those that sound like one."""
-    (round,) = rounds_of("Does it work with two tabs? I would rather not ask twice.")
-    said = "Not yet. **Decision:** store challenges under their own id."
-    found = decisions_of([msgspec.structs.replace(round, answer=said)])
-    assert found[0] == "Store challenges under their own id."

@@ -268,6 +268,7 @@ class Archive:
     def _summaries(self) -> tuple[dict[str, SessionSummary], list[Trouble]]:
         transcripts = {**self._transcripts(), **self._named}
         labelled = {id for id, record in self.minutes.stored().items() if record.engagements}
+        titles = {id: record.title for id, record in self.minutes.records().items()}
         found, unusable = listing.gathered(
             Known(
                 self._entries(),
@@ -275,6 +276,7 @@ class Archive:
                 self.settings,
                 labelled,
                 self.minutes.sessions_said(),
+                titles,
             ),
             transcripts,
             skim=lambda unread: self._skims.of(self.library, unread),

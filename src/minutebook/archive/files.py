@@ -128,6 +128,6 @@ def _hit(record: SessionRecord, touch: Touch) -> FileHit:
         at=iso(touch.at),
         path=touch.path,
         how={},
-        name=record.agent_name or record.title or NAMELESS,
+        name=record.name or NAMELESS,
         project=record.cwd,
     )

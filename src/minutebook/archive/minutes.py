@@ -16,6 +16,7 @@ from minutebook.archive.coverage import summary_said as summary_of
 from minutebook.archive.settings import Settings
 from minutebook.derive.identity import identify
 from minutebook.derive.record import bare_record
+from minutebook.derive.titles import session_title
 from minutebook.model import Roster, SessionInfo
 from minutebook.model.engagement import SessionRecord
 from minutebook.model.said import Said
@@ -175,6 +176,7 @@ def with_session(
     """A record with what is known of its session now; a labelled session is never a ghost."""
     now = card(info, roster, settings, agent_id)
     known = {name: getattr(now, name) for name in _SESSION}
+    known["title"] = session_title(info, record.engagements)
     known["ghost"] = now.ghost and not record.engagements
     known["agent_role"] = now.agent_role or record.agent_role
     return msgspec.structs.replace(record, **known)

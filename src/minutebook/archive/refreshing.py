@@ -18,6 +18,7 @@ from minutebook.archive.archive import Archive
 from minutebook.archive.coverage import SessionSaid
 from minutebook.archive.round_work import RoundWork
 from minutebook.archive.sessions import has_grown
+from minutebook.derive.titles import is_opening
 from minutebook.derive.turn_pairs import turn_pairs
 from minutebook.errors import NotFound
 from minutebook.index import database as db
@@ -232,7 +233,7 @@ def _found(archive: Archive, source: _Source, record: SessionRecord | None) -> _
     turns = [msgspec.structs.replace(e, blocks=work.blocks.get(e.round, "")) for e in turns]
     entries = [prepare(entry, work.done.get(entry.round)) for entry in turns]
     title = _title(archive.minutes.sessions_said(), source.session_id) or info.title
-    if turns and title and not turns[0].asked.startswith(title.rstrip("…")):
+    if turns and title and not is_opening(title, turns[0].asked):
         entries.append(prepare(title_entry(info.id, title, turns)))
     return _Found(entries, work.files)
 

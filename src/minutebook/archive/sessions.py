@@ -12,6 +12,7 @@ from minutebook.archive.settings import Settings
 from minutebook.derive.genealogy import shared_history
 from minutebook.derive.identity import Identity, identify
 from minutebook.derive.times import instant
+from minutebook.derive.titles import session_title
 from minutebook.model import Link, Roster, SessionInfo
 from minutebook.record.ledger import Entry
 from minutebook.sources.base import Transcript, Trouble
@@ -26,6 +27,8 @@ class SessionSummary(msgspec.Struct, frozen=True, kw_only=True):
     info: SessionInfo
     identity: Identity
     ghost: bool
+    title: str | None = None
+    """The title somebody gave it, else what it was about (UND-06)."""
     links: tuple[Link, ...] = ()
     archived: bool = False
     """Whether it is in the archive, at least in part."""
@@ -49,13 +52,13 @@ class SessionSummary(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def name(self) -> str:
         """What a person calls the session: its agent's name, else its title."""
-        return self.identity.name or self.info.title or NAMELESS
+        return self.identity.name or self.title or NAMELESS
 
     @property
     def names(self) -> list[str]:
         """Everything it can be called by, in small letters."""
-        known = (self.identity.name, self.info.title, self.info.slug)
-        return [name.lower() for name in known if name]
+        known = (self.identity.name, self.title, self.info.title, self.info.slug)
+        return list(dict.fromkeys(name.lower() for name in known if name))
 
     @property
     def when(self) -> datetime:
@@ -90,6 +93,8 @@ class Known(msgspec.Struct, frozen=True):
     """Sessions with engagements: they are no ghosts."""
     said: Mapping[str, SessionSaid]
     """What a person said of a session as a whole."""
+    titles: Mapping[str, str | None]
+    """Titles of the sessions that have a record."""
 
     def of_entry(self, id: str, transcript: Transcript | None) -> SessionSummary:
         """An archived session that has not changed since."""
@@ -101,6 +106,7 @@ class Known(msgspec.Struct, frozen=True):
             info=info,
             identity=identify(info, self.roster),
             ghost=self._is_ghost(info, id),
+            title=self._title(info, id),
             archived=True,
             present=transcript is not None,
             path=entry.source,
@@ -115,6 +121,7 @@ class Known(msgspec.Struct, frozen=True):
             info=info,
             identity=identify(info, self.roster),
             ghost=self._is_ghost(info, transcript.session_id),
+            title=self._title(info, transcript.session_id),
             archived=transcript.session_id in self.entries,
             present=True,
             path=transcript.location,
@@ -136,11 +143,16 @@ class Known(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(
             found,
             info=msgspec.structs.replace(found.info, title=said.title or found.info.title),
+            title=said.title or found.title,
             identity=identity,
             starred=said.starred,
             hidden=said.hidden,
             note=said.note,
         )
+
+    def _title(self, info: SessionInfo, id: str) -> str | None:
+        given = session_title(info)
+        return self.titles.get(id) or given if info.title_is_prompt else given
 
     def _is_ghost(self, info: SessionInfo, id: str) -> bool:
         return self.settings.is_ghost(info) and id not in self.labelled

@@ -13,6 +13,7 @@ from minutebook.archive.masking import hidden
 from minutebook.archive.refreshing import words_of
 from minutebook.archive.sessions import has_grown
 from minutebook.derive.times import instant
+from minutebook.derive.titles import is_opening
 from minutebook.derive.turn_pairs import TurnMetadata, TurnPair, turn_pairs
 from minutebook.index.entry import seconds
 from minutebook.index.update import State
@@ -85,7 +86,7 @@ def session_turns(archive: Archive, session_id: str) -> SessionTurns:
 def _titled(info: SessionInfo, rounds: list[Round]) -> SessionInfo:
     """A session without its title where that only is the beginning of its first prompt."""
     first = next((round.prompt for round in rounds if round.prompt is not None), None)
-    if first is None or not first.said.startswith((info.title or "").rstrip("…")):
+    if first is None or not is_opening(info.title, first.said):
         return info
     return msgspec.structs.replace(info, title=None)
 

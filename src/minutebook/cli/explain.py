@@ -11,6 +11,7 @@ from minutebook.archive import Archive
 from minutebook.archive.masking import hidden
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
+from minutebook.derive.titles import session_title
 from minutebook.extract.offline.extractor import Explanation
 from minutebook.extract.offline.reasons import Reason
 from minutebook.extract.reply import Reply
@@ -38,7 +39,8 @@ def print_explanations(archive: Archive, sessions: Sequence[str] | None, as_json
         if explained is None:
             continue
         material, reply, reasons = explained
-        told = hidden(_Explained(material.info.title or "", reply, reasons), archive.hide)
+        title = session_title(material.info, reply.engagements) or ""
+        told = hidden(_Explained(title, reply, reasons), archive.hide)
         pairs = list(zip(told.reply.engagements, told.reasons, strict=True))
         if as_json:
             parts = [{**msgspec.to_builtins(part), "why": why} for part, why in pairs]

@@ -82,7 +82,7 @@ def as_dict(row: SessionSummary) -> dict[str, Any]:
         "name": row.identity.name,
         "name_source": row.identity.source,
         "role": row.identity.role,
-        "title": info.title,
+        "title": row.title,
         "slug": info.slug,
         "project": info.project,
         "cwd": info.cwd,
@@ -150,7 +150,7 @@ def _line(cells: tuple[str, ...], widths: tuple[int, ...]) -> str:
 
 def _full_name(row: SessionSummary) -> str:
     named = terminal.one_line(row.name)
-    title = terminal.one_line(row.info.title or "")
+    title = terminal.one_line(row.title or "")
     full = f"{named} · {title}" if row.identity.name and title not in ("", named) else named
     return f"★ {full}" if row.starred else full
 

@@ -11,13 +11,15 @@ from collections import Counter
 
 import msgspec
 
-from minutebook.derive.calls import command_of, path_of
+from minutebook.derive.calls import Choice, command_of, path_of, plan_heading, planned, settled
 from minutebook.derive.messages import COMPACTION, INTERRUPTION
 from minutebook.derive.references import references
 from minutebook.model import Message, Notice, Round, Text, ToolCall
 
 PROMPT_CHARS = 4_000
 ANSWER_CHARS = 6_000
+OPENING_CHARS = 600
+MOST_TASKS = 12
 
 _COMMAND_CHARS = 600  # what follows is a script or a text, not the command
 _RESULT_CHARS = 50_000
@@ -56,6 +58,7 @@ _COMMANDS = (
 )
 _COMMIT = re.compile(r"^\[[^\]\n]{1,200} (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.*)$", re.MULTILINE)
 _OPENS = re.compile(r"\b(?:gh pr create|glab mr create|hub pull-request)\b")
+_TITLED = re.compile(r"--title[ =](?P<quote>[\"'])(?P<title>[^\n]{3,300}?)(?P=quote)")
 _PULL = re.compile(
     r"https://[\w.-]{1,100}(?:/[\w.-]{1,100}){2,4}(?:/-)?/(?:pull|merge_requests)/\d{1,9}"
 )
@@ -84,8 +87,16 @@ class Activity(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     queued: bool = False
     compacted: bool = False
     interrupted: bool = False
+    opening: str = ""
+    """The first words of the model in the round."""
     plans: int = 0
     """Plans handed over for approval."""
+    plan: str = ""
+    """The heading of the last of them."""
+    tasks: tuple[str, ...] = ()
+    """What the model put on its list of things to do, and what it gave to others to do."""
+    choices: tuple[Choice, ...] = ()
+    """What the person chose when the model asked."""
     files: tuple[str, ...] = ()
     """Files that were changed, each once."""
     edits: int = 0
@@ -106,6 +117,8 @@ class Activity(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Issues and pull requests the prompt is about."""
     needs: tuple[str, ...] = ()
     """Those, and branches, that it says are needed first."""
+    pull_titles: tuple[str, ...] = ()
+    """What the requests that were opened are called."""
 
     @property
     def closes(self) -> bool:
@@ -119,13 +132,21 @@ def activity(round: Round) -> Activity:
     files: dict[str, None] = {}
     commits: list[Commit] = []
     pulls: dict[str, None] = {}
+    pull_titles: list[str] = []
+    tasks: dict[str, None] = {}
+    plan = ""
+    choices: list[Choice] = []
     for call in round.calls:
         counts.update(_kinds(call))
+        plan = plan_heading(call) or plan
+        tasks.update(dict.fromkeys(planned(call)))
+        choices += settled(call)
         if call.kind in ("edit", "write") and (path := path_of(call)):
             files[path] = None
         if call.kind == "run":
             commits += _commits(call)
             pulls.update(dict.fromkeys(_pull_requests(call)))
+            pull_titles += _pull_titles(call)
     notices = {b.kind for m in round.messages for b in m.blocks if isinstance(b, Notice)}
     answers = [b.text for m in round.replies for b in m.blocks if isinstance(b, Text)]
     prompt = round.prompt
@@ -141,6 +162,10 @@ def activity(round: Round) -> Activity:
         prompt=_shortened(typed, PROMPT_CHARS),
         command=_command(prompt) if prompt is not None else None,
         answer=_shortened(next((a for a in reversed(answers) if a.strip()), ""), ANSWER_CHARS),
+        opening=_shortened(next((a for a in answers if a.strip()), ""), OPENING_CHARS),
+        plan=plan,
+        tasks=tuple(tasks)[:MOST_TASKS],
+        choices=tuple(choices),
         queued=prompt is not None and prompt.queued,
         compacted=COMPACTION in notices,
         interrupted=INTERRUPTION in notices,
@@ -149,6 +174,7 @@ def activity(round: Round) -> Activity:
         pull_requests=tuple(pulls),
         references=about,
         needs=needed,
+        pull_titles=tuple(pull_titles),
         **counts,
     )
 
@@ -185,6 +211,14 @@ def _pull_requests(call: ToolCall) -> list[str]:
     if not _OPENS.search(command_of(call)[:_COMMAND_CHARS]) or call.result is None:
         return []
     return _PULL.findall(call.result.text[:_RESULT_CHARS])
+
+
+def _pull_titles(call: ToolCall) -> list[str]:
+    """What a call named the request it opened."""
+    command = command_of(call)[:_COMMAND_CHARS]
+    if not _OPENS.search(command) or call.result is None or call.result.error:
+        return []
+    return [match["title"] for match in _TITLED.finditer(command)]
 
 
 def _shortened(text: str, limit: int) -> str:

@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Any
+
+import msgspec
 
 from minutebook.model import ToolCall
 
 _PATHS = ("file_path", "path", "notebook_path")
 _TELLING = ("command", "pattern", "query", "url", "description", "skill", "prompt", "subject")
+
+_PLAN_CHARS = 4_000
+_LISTS = ("todos", "plan", "tasks", "items")
+_ITEMS = ("content", "step", "subject", "description", "title")
+_MOST_ITEMS = 20
+_ITEM_CHARS = 300
+_ANSWERED = re.compile(r'"([^"]{3,500})"="([^"]{1,500})"')
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """What a person chose when they were asked."""
+
+    question: str
+    answer: str
+    others: tuple[str, ...] = ()
 
 
 def path_of(call: ToolCall) -> str | None:
@@ -28,6 +47,46 @@ def describe(call: ToolCall) -> str:
     line = next((line.strip() for line in (detail or "").splitlines() if line.strip()), "")
     change = _line_change(call.input) if call.kind in ("edit", "write") else ""
     return f"{line}{change}"
+
+
+def plan_heading(call: ToolCall) -> str:
+    """The first heading of a plan that a call hands over; empty where it hands over none."""
+    plan = _first(call.input, ("plan",)) or ""
+    lines = (line.strip() for line in plan[:_PLAN_CHARS].splitlines())
+    return next((line.lstrip("# ").strip() for line in lines if line.startswith("#")), "")
+
+
+def planned(call: ToolCall) -> Iterator[str]:
+    """What a call puts on a list of things to do, or gives to a subagent, a line each."""
+    given = call.input
+    if not isinstance(given, dict) or call.kind not in ("plan", "delegate"):
+        return
+    for key in _LISTS:
+        items = given[key] if isinstance(given.get(key), list) else []
+        for item in items[:_MOST_ITEMS]:
+            yield from _lined(_first(item, _ITEMS))
+    yield from _lined(_first(given, ("subject", "description")))
+
+
+def settled(call: ToolCall) -> Iterator[Choice]:
+    """Questions a call put to the person, with the answer and what else could have been chosen."""
+    asked = call.input.get("questions") if isinstance(call.input, dict) else None
+    if not isinstance(asked, list) or call.result is None or call.result.error:
+        return
+    answers = dict(_ANSWERED.findall(call.result.text[:_PLAN_CHARS]))
+    for item in asked[:_MOST_ITEMS]:
+        question = _first(item, ("question",))
+        answer = answers.get(question or "")
+        if not question or not answer:
+            continue
+        options = item["options"] if isinstance(item.get("options"), list) else []
+        labels = tuple(label for option in options if (label := _first(option, ("label",))))
+        yield Choice(question, answer, tuple(label for label in labels if label not in answer))
+
+
+def _lined(text: str | None) -> Iterator[str]:
+    if text:
+        yield " ".join(text[:_ITEM_CHARS].split())
 
 
 def _first(value: Any, keys: tuple[str, ...]) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from minutebook.derive.identity import Identity
+from minutebook.derive.titles import session_title
 from minutebook.model import SessionInfo
 from minutebook.model.engagement import RECORD_FORMAT, SessionRecord
 
@@ -14,7 +15,7 @@ def bare_record(info: SessionInfo, identity: Identity) -> SessionRecord:
         session_id=info.id,
         source=info.source,
         slug=info.slug,
-        title=info.title,
+        title=session_title(info),
         cwd=info.cwd,
         project=info.project,
         git_branch=info.branch,

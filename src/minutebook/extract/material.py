@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import msgspec
 
 from minutebook.derive.activity import Activity, activity
+from minutebook.derive.calls import Choice
 from minutebook.derive.identity import Identity
 from minutebook.derive.plain import clean
 from minutebook.derive.skeleton import SkeletonBuilder
@@ -79,4 +80,16 @@ def hidden(text: str) -> str:
 
 def _masked(round: Activity) -> Activity:
     """What was said, without secrets: topics and outcomes are made of it."""
-    return msgspec.structs.replace(round, prompt=hidden(round.prompt), answer=hidden(round.answer))
+    return msgspec.structs.replace(
+        round,
+        prompt=hidden(round.prompt),
+        answer=hidden(round.answer),
+        opening=hidden(round.opening),
+        plan=hidden(round.plan),
+        tasks=tuple(map(hidden, round.tasks)),
+        pull_titles=tuple(map(hidden, round.pull_titles)),
+        choices=tuple(
+            Choice(hidden(c.question), hidden(c.answer), tuple(map(hidden, c.others)))
+            for c in round.choices
+        ),
+    )

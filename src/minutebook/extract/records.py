@@ -11,6 +11,7 @@ import msgspec
 from minutebook.derive.activity import Activity
 from minutebook.derive.record import bare_record
 from minutebook.derive.references import references
+from minutebook.derive.titles import session_title
 from minutebook.extract.extractor import Extraction, Extractor
 from minutebook.extract.material import Material
 from minutebook.extract.reply import ReplyEngagement
@@ -45,8 +46,10 @@ def extracted_record(
     """The record with its engagements; ids of an earlier record are kept where they fit."""
     reply = extraction.reply
     ids = _ids(reply.engagements, previous)
+    title = session_title(material.info, reply.engagements)
     return msgspec.structs.replace(
         base,
+        title=title,
         session_summary=reply.session_summary,
         agent_name_guess=reply.agent_name,
         agent_role=base.agent_role or reply.agent_role,

@@ -147,3 +147,8 @@ class SessionRecord(msgspec.Struct, frozen=True, kw_only=True):
         """The summary, where a person or a model wrote it; rules only repeat the topics."""
         by_rules = self.extractor == "offline" and "summary" not in self.corrected
         return "" if by_rules else self.session_summary
+
+    @property
+    def name(self) -> str | None:
+        """What a person calls the session: its agent's name, else its title."""
+        return self.agent_name or self.title

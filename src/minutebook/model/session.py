@@ -78,6 +78,8 @@ class SessionInfo(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     subagents: int = 0
     compactions: int = 0
     title: str | None = None
+    title_is_prompt: bool = False
+    """Whether nobody gave it one: it only is the beginning of the first prompt."""
     slug: str | None = None
     cwds: tuple[str, ...] = ()
     branches: tuple[str, ...] = ()

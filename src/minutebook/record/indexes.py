@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
 
+from minutebook.derive.titles import session_title
 from minutebook.record.header import display_name
 from minutebook.record.layout import Layout, file_name
 from minutebook.record.ledger import Entry
@@ -53,7 +54,7 @@ def _agent_index(agent_id: str, sessions: list[Entry]) -> str:
     ]
     for entry in sessions:
         name = file_name(entry.session_id).replace("%", "%25")
-        link = f"[{harmless(entry.info.title or '(untitled)')}]({name}.md)"
+        link = f"[{harmless(session_title(entry.info) or '(untitled)')}]({name}.md)"
         rounds = f"[{entry.rounds}]({name}/index.md)"
         lines.append(
             f"| {_day(entry.written.started)} | {link} | {harmless(entry.summary)} | {rounds} "

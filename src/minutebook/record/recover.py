@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from minutebook.derive.titles import is_opening
 from minutebook.model import Block, Message, NameEvidence, Round, SessionInfo, Subagent, Text, Usage
 from minutebook.model.blocks import Notice, Unknown
 from minutebook.record.documents import body_lines, peek, read_head
@@ -200,6 +201,7 @@ def _info(
                 chars += sum(len(b.text) for b in message.blocks if isinstance(b, Text))
             notices = (b.kind for b in message.blocks if isinstance(b, Notice))
             compactions += sum(kind == "compaction" for kind in notices)
+    title = (header.title if header is not None else None) or written.opening[:120] or None
     info = SessionInfo(
         id=header.session_id if header is not None else folder.path.name,
         source=(header.program if header is not None else None) or _DEFAULT_SOURCE,
@@ -210,7 +212,8 @@ def _info(
         calls=calls,
         subagents=sum(not agent.helper for agent in _subagents(folder)),
         compactions=compactions,
-        title=(header.title if header is not None else None) or written.opening[:120] or None,
+        title=title,
+        title_is_prompt=is_opening(title, written.opening),
         cwds=_known(cwds, header.cwd if header is not None else None),
         branches=_known(branches, header.branch if header is not None else None),
         models=tuple(m for m in models if m and not m.startswith("<")),

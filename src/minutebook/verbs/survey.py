@@ -9,6 +9,7 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.run import RunView
+from minutebook.derive.titles import session_title
 from minutebook.extract.extractor import Extractor
 from minutebook.extract.material import Material
 from minutebook.extract.offline.extractor import Explanation, extract_offline
@@ -104,9 +105,10 @@ def _look(
         now = msgspec.structs.replace(record, digest=material.digest)
         due = not is_the_same(record, now, extractor) or (backlog and record.backlog)
     waits = item.backlog and not backlog  # labelled offline: nothing is sent
+    title = session_title(info, record.engagements if record is not None else ())
     seen = Surveyed(
         item.session_id,
-        archive.hide(info.title) if info.title else None,
+        archive.hide(title) if title else None,
         item.size,
         material.chars,
         len(material.skeleton),

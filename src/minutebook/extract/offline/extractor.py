@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from minutebook.derive.activity import Activity
 from minutebook.extract.offline.boundaries import Cut, find_cuts
-from minutebook.extract.offline.closing import decisions_of, outcome_of
+from minutebook.extract.offline.decisions import decisions_of
 from minutebook.extract.offline.features import Session
 from minutebook.extract.offline.methods import method_of
 from minutebook.extract.offline.model import Models, models
+from minutebook.extract.offline.outcomes import outcome_of
 from minutebook.extract.offline.phases import phase_of
 from minutebook.extract.offline.reasons import Reason
 from minutebook.extract.offline.topics import topic_of

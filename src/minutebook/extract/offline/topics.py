@@ -1,94 +1,76 @@
 """What a range of rounds was about, in a heading a person can read.
 
-A heading is always somebody's own words: of a request, of a commit, or the session's
-title; the candidate that holds most of what the range talks about wins.
+A heading is always somebody's own words, cleaned: of a request, a plan, a commit, a pull
+request, a list of tasks, an answer, or the session's title. A model learned from labelled
+sessions chooses among them (`topic_model`).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from minutebook.derive.activity import Activity
-from minutebook.extract.offline.closing import plain
-from minutebook.extract.offline.requests import (
-    FEWEST_WORDS,
-    MOST_WORDS,
-    clauses,
-    is_reply,
-    opening_of,
-    plainly,
+from minutebook.extract.offline.candidates import (
+    Heading,
+    given_title,
+    headings,
+    project_of,
+    touched,
 )
-from minutebook.extract.offline.words import Vocabulary, content_words
+from minutebook.extract.offline.headings import is_long_enough, length_of
+from minutebook.extract.offline.topic_model import Model, Range, described, model, stems, worth
+from minutebook.extract.offline.words import Vocabulary
 from minutebook.extract.validation import LONGEST_TOPIC, one_line
 
-_CONVENTIONAL = re.compile(r"^(?P<kind>[a-z]+)(?:\((?P<scope>[^)]*)\))?!?:\s*")
-_TELLING = 40  # words that stand for a range
-_REQUESTS = 3
-_CODE = re.compile(r"\S{41,}|[\\{}<>=]{1}|\w/\w+/\w+/")  # paths, tags, log lines
-_STATEMENT = re.compile(r"(?:it|is|are|this|these|that|those|there|i|you|we|the) ", re.IGNORECASE)
-_NOTHING = "Work without a request"
+_SHORT_TITLE = 4  # words of a title that is good enough, where nothing completes it
 
 
 def topic_of(
-    rounds: Sequence[Activity], words: Vocabulary, start: int, end: int, title: str | None
+    rounds: Sequence[Activity],
+    words: Vocabulary,  # noqa: ARG001 - the models of cuts and methods use it
+    start: int,
+    end: int,
+    title: str | None,
 ) -> str:
     """A heading of 5 to 15 words for rounds `start` up to (not with) `end`."""
-    rank = {
-        word: 1 / (3 + place) for place, word in enumerate(words.telling(start, end)[:_TELLING])
-    }
-    worth: dict[str, float] = {}
-    for text, prior in _candidates(rounds[start:end], title):
-        heading = plainly(text)
-        said = set(content_words(heading))
-        if said and not _CODE.search(heading):
-            weight = prior * sum(rank.get(word, 0.02) for word in said) ** 0.7
-            if _STATEMENT.match(heading):
-                weight *= 0.7
-            worth[heading] = max(weight, worth.get(heading, 0.0))
-    ranked = sorted(worth, key=lambda heading: -worth[heading])
-    if ranked:
-        return one_line(_completed(ranked), LONGEST_TOPIC)
-    asked = next((round.prompt for round in rounds[start:end] if round.prompt), "")
-    return one_line(plainly(asked), LONGEST_TOPIC) or _NOTHING
+    part = rounds[start:end]
+    given = given_title(rounds, title)
+    named = headings(part, given)
+    if not named:
+        return one_line(_without_words(part), LONGEST_TOPIC)
+    best = chosen(named, Range(rounds, start, end, given), model())
+    return one_line(best.text, LONGEST_TOPIC)
 
 
-def _completed(ranked: list[str]) -> str:
-    """The best heading, and the next best that says something else where there is room."""
-    best, *others = ranked
-    said = set(content_words(best))
-    room = MOST_WORDS - len(best.split())
-    for other in others[:8]:
-        more = set(content_words(other))
-        if FEWEST_WORDS - 2 <= len(other.split()) <= room and len(more & said) <= len(more) / 3:
-            return (
-                f"{best}; {other[:1].lower()}{other[1:]}"
-                if other[1:2].islower()
-                else f"{best}; {other}"
-            )
-    return best
+def chosen(named: Sequence[Heading], given: Range, learned: Model) -> Heading:
+    """The heading of a range: a title given to all of it, else the best by what was learned."""
+    if given.whole:
+        named = _titled(named)
+    named = [heading for heading in named if is_long_enough(heading.text)] or named
+    worths = [worth(of, learned) for of in described(named, given, learned)]
+    return named[max(range(len(named)), key=worths.__getitem__)]
 
 
-def _candidates(rounds: Sequence[Activity], title: str | None) -> list[tuple[str, float]]:
-    """Texts a heading can be made of, with how much they are to be trusted."""
-    found: list[tuple[str, float]] = []
-    if title:
-        found.append((title, 1.6))
-    opening = opening_of(rounds)
-    asked = [r for r in rounds[opening:] if r.prompt and not is_reply(r.prompt)][:_REQUESTS]
-    for order, round in enumerate(asked):
-        for place, sentence in enumerate(clauses(round.prompt)[:6]):
-            found.append((sentence, 1.5 / (1 + 0.35 * order) / (1 + 0.15 * place)))
-    for round in reversed(rounds):
-        if answered := clauses(plain(round.answer)):
-            found.append((answered[0], 0.4))  # only to complete a heading that is too short
-            break
-    for round in rounds:
-        found += [(_subject(commit.subject), 1.2) for commit in round.commits[:4]]
-    return found
+def _titled(named: Sequence[Heading]) -> Sequence[Heading]:
+    """The headings that say what the session's title says; all, where it has no good one."""
+    titles = [heading for heading in named if heading.kind == "title"]
+    if good := [heading for heading in titles if is_long_enough(heading.text)]:
+        return good
+    short = next((h for h in titles if length_of(h.text) >= _SHORT_TITLE), None)
+    if short is None:
+        return named
+    said = set(stems(short.text))
+    longer = [h for h in named if h is not short and 2 * len(said & set(stems(h.text))) > len(said)]
+    return longer or [short]
 
 
-def _subject(subject: str) -> str:
-    """A commit's subject without the `feat(scope):` of its convention."""
-    match = _CONVENTIONAL.match(subject)
-    return subject[match.end() :] if match else subject
+def _without_words(part: Sequence[Activity]) -> str:
+    """What can be said of a range in which nothing was said."""
+    where = project_of(part) or "an unnamed folder"
+    command = next((round.command for round in part if round.command), None)
+    if command:
+        return f"Run the {command.lstrip('/')} command in {where}"
+    files = touched(part)
+    if files:
+        return f"Work on {files} in {where}"
+    return f"Work without a stated request in {where}"

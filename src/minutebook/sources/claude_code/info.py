@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from minutebook.derive.titles import is_opening
 from minutebook.model import (
     Link,
     NameEvidence,
@@ -223,6 +224,7 @@ class InfoCollector(msgspec.Struct):
             subagents=counts.subagents,
             compactions=self.compactions,
             title=title or None,
+            title_is_prompt=is_opening(title, first_prompt),
             slug=self._slug,
             cwds=tuple(self._cwds),
             branches=tuple(self._branches),

@@ -1,0 +1,47 @@
+"""Text somebody wrote in Markdown, as plain words on one line."""
+
+from __future__ import annotations
+
+import re
+
+_TAG = re.compile(r"</?[A-Za-z][^<>]{0,200}>")
+_WRAPPED = re.compile(r"<([a-z]+[-_][\w-]{1,40})\b[^<>]{0,200}>[^<]{0,4000}</\1>")  # injected
+_MARKS = re.compile(r"\*\*|__|~~|`+|(?<!\w)[*_](?=\w)|(?<=\w)\*(?!\w)|^#{1,6}\s+|^>\s+")
+_BULLET = re.compile(
+    r"^(?:[-*•▸–—]+|\(?\d{1,3}[.)](?!\d)|[a-h][.)]|[✅✓✔☑❌⏺→]+|step \d+\s?[:.)-])\s+",
+    re.IGNORECASE,
+)
+_PATH = re.compile(
+    r"(?<![\w.])@?(?:~|\.{1,2}|[A-Za-z]:)?[/\\]?"
+    r"(?:[\w.@+-]+[/\\]){2,}([\w.@+-]+)"
+)
+_HOSTED = re.compile(r"\b[\w-]+\.(?:com|org|io|net|dev)/(?=[\w.-]+/[\w.-]+(?![\w/.-]))")
+_CODE = re.compile(r"`([^`\n]{1,300})`")
+_AT = re.compile(r"(?<!\S)@(?=[\w./~-])")
+_LINK = re.compile(r"!?\[([^\]\[]{1,200})\]\([^)]{1,500}\)")
+_URL = re.compile(r"(?:https?://|www\.)[^\s)\"'<>]{1,2000}")
+_NUMBERED = re.compile(r"/(pull|issues|merge_requests)/(\d{1,9})\b")
+_POINTS = {"pull": "PR", "issues": "issue", "merge_requests": "MR"}
+
+
+def without_marks(text: str) -> str:
+    """Plain text on one line: no Markdown, no tags, links as their text, paths as their name."""
+    line = _HOSTED.sub("", _TAG.sub(" ", _WRAPPED.sub(" ", without_links(text))))
+    line = _AT.sub("", _PATH.sub(r"\1", _CODE.sub(_quoted, line)))
+    for _ in range(3):
+        line = _BULLET.sub("", _MARKS.sub("", line.strip()))
+    return " ".join(line.split())
+
+
+def without_links(text: str) -> str:
+    """Links as their text, addresses as what they point at (``PR #12``) or gone."""
+    return _URL.sub(_pointed_at, _LINK.sub(r"\1", text))
+
+
+def _quoted(code: re.Match[str]) -> str:
+    return f'"{code[1]}"' if " " in code[1].strip() and '"' not in code[1] else code[1]
+
+
+def _pointed_at(url: re.Match[str]) -> str:
+    match = _NUMBERED.search(url[0])
+    return f"{_POINTS[match[1]]} #{match[2]}" if match else ""

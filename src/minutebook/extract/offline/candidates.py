@@ -1,0 +1,219 @@
+"""What a range of rounds could be called: headings people and tools wrote, cleaned."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from minutebook.derive.activity import Activity
+from minutebook.derive.markup import without_marks
+from minutebook.derive.titles import is_opening
+from minutebook.extract.offline.headings import (
+    FEWEST_WORDS,
+    MOST_WORDS,
+    heading_of,
+    is_long_enough,
+    is_wide,
+    length_of,
+    title_heading,
+    uncapital,
+)
+from minutebook.extract.offline.requests import (
+    clauses,
+    headlines,
+    is_reply,
+    sentences,
+    without_command,
+)
+from minutebook.extract.offline.verbs import is_report
+
+_REQUESTS = 4  # of a range: what is asked after that belongs to what was asked before
+_SENTENCES = 6
+_COMMITS = 8
+_TASKS = 8
+_MOST = 80
+_ASKED = ("title", "plan", "request", "later", "commit", "pull")
+_CONVENTIONAL = re.compile(
+    r"^(?P<kind>[a-z]+)(?:\((?P<scope>[^)]{1,60})\))?!?:\s*(?=\S)|^\[[^\]]{1,30}\]\s*"
+)
+_TRAILER = re.compile(r"\s+[A-Z][\w-]{2,30}-(?:[Bb]y|Checkpoint|Id|ID): \S.*$")
+_DOING = {
+    "fix": "Fix",
+    "refactor": "Refactor",
+    "docs": "Document",
+    "perf": "Speed up",
+    "revert": "Revert",
+}
+_SMALL = re.compile(
+    r"^(?:wip\b|fixup!|squash!|merge (?:branch|pull|remote)|bump version|initial commit)"
+    r"|review (?:feedback|comments|findings)",
+    re.IGNORECASE,
+)
+_COMPLAINT = re.compile(
+    r"^(?!(?:are|is|do|does|did|can|should|was|were|\w+ing|fix|add|remove|make|use|update"
+    r"|debug|find|investigate|review|avoid|stop|handle)\b).*"
+    r"\b(?:doesn['’]t|isn['’]t|aren['’]t|can['’]t|cannot|fails?|failed|errors?|crash(?:es)?|broken"
+    r"|wrong(?:ly)?|missing|bugs?|stale|lost|never|incorrect(?:ly)?|does not|is not)\b",
+    re.IGNORECASE,
+)
+_LOOKS = re.compile(  # how the agent sets to work, which is not what the work is
+    r"^(?:ok\w*[,. ]+|now[, ]+|first[, ]+)*(?:i['’]ll|i will|let me|let['’]s|i['’]m going to)?"
+    r"(?: now| first| start by| also| quickly)* ?(?:fetch|get|check|look|read|start|explor"
+    r"|examin|see"
+    r"|search|gather|grab|tak|pull|begin|run|find|try|view|load|launch|verify|inspect)(?:e|ing)?\b",
+    re.IGNORECASE,
+)
+_GERUND = re.compile(r"[A-Za-z]+ing\b")
+_ITEM = re.compile(r"[-*•]|\d+[.)]")
+_STATES = re.compile(
+    r"\b(?:is|are|was|were|exists?|becomes?|has|have|says?|means?)\b", re.IGNORECASE
+)
+_PULL = re.compile(r"\b(?:PRs?|MR|pull request)\b", re.IGNORECASE)
+_MADE = re.compile(r"\.(?:lock|sum|snap|map|min\.js)$|^(?:package-lock\.json|CHANGELOG\.md)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """Something a range could be called, and where it was found."""
+
+    text: str
+    kind: str
+    place: int = 0
+    """How many of its kind came before it."""
+    sentence: int = 0
+    completed: str = ""
+    """What was added to it: the files or the project worked in, the request opened, "Fix"."""
+
+
+def given_title(rounds: Sequence[Activity], title: str | None) -> str | None:
+    """The session's title, where it is more than the first line of the first prompt."""
+    from minutebook.derive.secrets import mask  # its patterns take a while to compile
+
+    first = next((round.prompt for round in rounds if round.prompt), "")
+    return None if not title or is_opening(title, first) else mask(title)
+
+
+def headings(part: Sequence[Activity], title: str | None) -> list[Heading]:
+    """Every heading that a range could have, each text once, the earliest found first.
+
+    One that is too short is among them only where there is no other.
+    """
+    found: dict[str, Heading] = {}
+    brief: dict[str, Heading] = {}
+    seen: set[str] = set()
+    for raw, kind, place, sentence in _texts(part, title):
+        if raw in seen:
+            continue
+        seen.add(raw)
+        text = title_heading(raw) if kind == "title" else heading_of(raw)
+        if text is None:
+            continue
+        for candidate in _completed(Heading(text, kind, place, sentence), part):
+            short = kind == "title" and 3 <= length_of(candidate.text) < FEWEST_WORDS
+            if short or is_long_enough(candidate.text):
+                found.setdefault(candidate.text.lower(), candidate)
+            elif kind in _ASKED and length_of(candidate.text) >= 2:
+                brief.setdefault(candidate.text.lower(), candidate)
+        if len(found) >= _MOST:
+            break
+    return list((found or brief).values())
+
+
+def _completed(heading: Heading, part: Sequence[Activity]) -> Iterator[Heading]:
+    """The heading, and with what is known of the work where it leaves room for that."""
+    yield heading
+    length = length_of(heading.text)
+    if heading.text.endswith("?") or length < 2 or is_wide(heading.text):
+        return
+    if length <= MOST_WORDS - 1 and any(r.edits for r in part) and _COMPLAINT.search(heading.text):
+        yield replace(heading, text=f"Fix: {uncapital(heading.text)}", completed="fix")
+    opened = any(round.pull_requests for round in part) and not _PULL.search(heading.text)
+    if opened and length <= MOST_WORDS - 4:
+        yield replace(heading, text=f"{heading.text} and open a PR", completed="pull")
+    if _STATES.search(heading.text):
+        return
+    if length <= FEWEST_WORDS + 5 and " in " not in f"{heading.text.lower()} "[-30:]:
+        for what, where in (("files", touched(part)), ("project", project_of(part))):
+            if where and where.lower() not in heading.text.lower():
+                yield replace(heading, text=f"{heading.text} in {where}", completed=what)
+
+
+def touched(part: Sequence[Activity]) -> str:
+    """The one or two files a range changed; empty where it changed more."""
+    names: dict[str, None] = {}
+    for round in part:
+        for file in round.files:
+            name = re.split(r"[/\\]", file)[-1]
+            if not _MADE.search(name) and len(name) <= 40:
+                names[name] = None
+    return " and ".join(names) if 1 <= len(names) <= 2 else ""
+
+
+def project_of(part: Sequence[Activity]) -> str:
+    """The last part of the folder a range was worked in."""
+    folder = next((round.cwd for round in part if round.cwd), None) or ""
+    name = re.split(r"[/\\]", folder.rstrip("/\\"))[-1]
+    return name if re.fullmatch(r"[\w.][\w.-]{1,23}", name) else ""
+
+
+def _texts(part: Sequence[Activity], title: str | None) -> Iterator[tuple[str, str, int, int]]:
+    """Raw texts with their kind, their place among their kind, and their sentence."""
+    if title:
+        yield title, "title", 0, 0
+    for place, plan in enumerate([round.plan for round in part if round.plan][-2:]):
+        yield plan, "plan", place, 0
+    asked = [r for r in part if r.prompt.strip() and not is_reply(r.prompt)][:_REQUESTS]
+    for place, round in enumerate(asked):
+        typed = without_command(round.prompt)
+        for heading in headlines(typed)[:2]:
+            yield heading, "plan" if place == 0 else "later", place, 0
+        kind = "request" if place == 0 else "later"
+        pieces = sentences(typed)[:_SENTENCES]
+        for order, sentence in enumerate(pieces):
+            yield sentence, kind, place, order
+        for order, sentence in enumerate(pieces):
+            for clause in clauses(sentence)[:4]:
+                yield clause, kind, place, order
+    titles = [title for round in part for title in round.pull_titles]
+    for place, text in enumerate(titles[:4]):
+        yield subject_of(text), "pull", place, 0
+    subjects = [commit.subject for round in part for commit in round.commits]
+    for place, text in enumerate([s for s in subjects if not _SMALL.search(s)][:_COMMITS]):
+        yield subject_of(text), "commit", place, 0
+    tasks = [task for round in part for task in round.tasks]
+    for place, text in enumerate(tasks[:_TASKS]):
+        yield text, "task", place, 0
+    yield from _answers(part)
+
+
+def _answers(part: Sequence[Activity]) -> Iterator[tuple[str, str, int, int]]:
+    for place, round in enumerate(part[:2]):
+        for order, sentence in enumerate(sentences(round.opening)[:2]):
+            if not _LOOKS.match(sentence) and not _GERUND.match(sentence):
+                yield sentence, "opening", place, order
+    told = [round.answer for round in reversed(part) if len(round.answer) > 60][:3]
+    for place, answer in enumerate(told):
+        for order, heading in enumerate(headlines(answer)[:3]):
+            yield heading, "head", place, order
+        for order, sentence in enumerate(sentences(answer)[:4]):
+            if not _ITEM.match(sentence) or is_report(without_marks(sentence)):
+                yield sentence, "closing", place, order
+
+
+def subject_of(subject: str) -> str:
+    """A commit's subject without the ``feat(scope):`` of its convention, as an imperative."""
+    from minutebook.derive.secrets import mask  # subjects come as git printed them
+
+    subject = mask(_TRAILER.sub("", subject))
+    match = _CONVENTIONAL.match(subject)
+    if match is None:
+        return subject
+    rest = subject[match.end() :]
+    doing = _DOING.get(match["kind"] or "")
+    first = rest.split(maxsplit=1)[0].lower() if rest else ""
+    bare = doing is not None and re.match(r"[a-z]{2,}", first) and first in _NOUNS
+    return f"{doing} {rest}" if bare else rest
+
+
+_NOUNS = frozenset("broken missing wrong typo typos flaky failing crash lint".split())

@@ -1,0 +1,190 @@
+"""Choices that were made in a range of rounds (UND-03); none is better than a wrong one.
+
+In this order: what the person chose when they were asked, what they told the agent to do
+rather than something else, what somebody called a decision, and commits and reports that
+name what was done instead of what.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from minutebook.derive.activity import Activity
+from minutebook.derive.calls import Choice
+from minutebook.derive.markup import without_marks
+from minutebook.extract.offline.candidates import subject_of
+from minutebook.extract.offline.courtesies import without_courtesies
+from minutebook.extract.offline.headings import is_question, length_of
+from minutebook.extract.offline.outcomes import as_sentence
+from minutebook.extract.offline.requests import sentences
+from minutebook.extract.offline.topic_model import stems
+from minutebook.extract.offline.verbs import is_imperative
+from minutebook.model.engagement import MOST_DECISIONS
+
+_MOST_WORDS = 32
+_FEWEST = 5
+_TYPED = 1_200  # characters of a prompt: what is longer was pasted
+_ANSWER = 2_500
+_NAMED_BY = 60  # characters: "Decision:" stands at the beginning
+_OVER = (
+    r"(?:instead of|rather than|in favou?r of|in place of|as opposed to|anstatt|statt|au lieu de"
+    r"|plutôt que|en lugar de|en vez de|ではなく|代わりに|而不是)"
+)
+_INSTEAD = re.compile(rf"\b{_OVER}|ではなく|代わりに|而不是", re.IGNORECASE)
+_CHOSEN = re.compile(
+    r"^(?:(?:let['’]?s|let us|we(?:['’]ll| will| should)|i(?:['’]d| would| will|['’]ll)"
+    r"|you should"
+    r"|please|ok(?:ay)?,?|yes,?|no,?|then|so|and|just|i think we should|i['’]d suggest we)[\s,]+)*"
+    r"(?:go with|use|keep|drop|stick (?:with|to)|prefer|choose|pick(?! up)|switch to"
+    r"|stay with|leave out"
+    r"|(?:do not|don['’]t|never|always|only) (?:use|add|include|touch|change"
+    r"|commit|push"
+    r"|rely|create|support|keep|remove|show|allow|store|call)"
+    r"|nimm|verwende|behalte|utilise|garde|usa|mantén|utiliza)\b",
+    re.IGNORECASE,
+)
+_MEANS = re.compile(  # how to work, not what to choose
+    r"\b(?:skills?|sub-?agents?|commands?|reference|examples?|mcp|worktrees?|tool|playwright|gh cli"
+    r"|following|context|attached|screenshot)\b|^use (?:the |an? )?(?:\S+ ){1,3}to ",
+    re.IGNORECASE,
+)
+_MADE = re.compile(  # verbs with which an agent reports what it chose
+    r"^(?:i(?:['’]ve| have)? |we(?:['’]ve| have)? )?(?:chose|used|kept|switched|replaced"
+    r"|deleted|dropped"
+    r"|removed|left|moved|made|wrote|put|stored|renamed)\b",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(r"\b(?:decision|decided|entscheidung|décision|decisión)\s*:\s+", re.IGNORECASE)
+_DECIDED = re.compile(
+    r"^(?:so )?(?:we|i|you)(?:['’]ve| have)? (?:\w+ )?(?:decided|chose|agreed|settled|opted"
+    r"|went with)\b",
+    re.IGNORECASE,
+)
+_MAYBE = re.compile(r"deci|décision|entscheid|chose|agreed|settled|opted|went with", re.IGNORECASE)
+_SWITCHED = re.compile(
+    rf"\b{_OVER}|^(?:replace \S.* (?:with|by) |switch (?:from .* )?to |drop (?:support|the)\b"
+    r"|use \S.* for |prefer |default to |make \S.* (?:the default|opt-in|opt-out|optional"
+    r"|required))",
+    re.IGNORECASE,
+)
+_OPEN = re.compile(
+    r"\b(?:would|could|might|may|maybe|perhaps|should|if|whether|option|alternatively|recommend"
+    r"|suggest|consider|propose|either|want me|let me know|can you explain|i think|not sure"
+    r"|wonder)\b",
+    re.IGNORECASE,
+)
+_ERROR = re.compile(r"\b(?:error|failed|exception|expected|got|warning|traceback)\b", re.IGNORECASE)
+_PROCEDURE = re.compile(
+    r"\b(?:would you like (?:me )?to do|like to proceed|want to do|work on (?:next|now)|do next"
+    r"|ready to|shall i|should i (?:proceed|continue|commit|push|start|go)|proceed\?|continue\?"
+    r"|discuss|deliver|wait for|create it|commit|push|which (?:issue|todo|task|pr|phase|area|one)"
+    r"|look(?:s)? (?:good|right|correct)|approve)\b",
+    re.IGNORECASE,
+)
+_FACT = re.compile(
+    r"(?:when you|were you|did you|have you|are you|do you have|i (?:don['’]t|do not|can['’]t))\b",
+    re.IGNORECASE,
+)
+_UNSAID = re.compile(
+    r"^(?:yes|no|ok|continue|proceed|skip|work on it now|start|done|other|none)\b", re.IGNORECASE
+)
+_BRACKETS = re.compile(r"\s*\([^()]*\)")
+_SELF = re.compile(r"^(?:i|we)(?:['’]ve| have)? ", re.IGNORECASE)
+_POINTS = re.compile(r"^(?:\S+ ){0,2}(?:it|this|that|these|those|them)$", re.IGNORECASE)
+
+
+def decisions_of(rounds: Sequence[Activity]) -> tuple[str, ...]:
+    """Up to three choices that were made, the surest first."""
+    found: list[str] = []
+    said: list[set[str]] = []
+    for text in _all(rounds):
+        words = set(stems(text))
+        if any(len(words & other) > 0.6 * min(len(words), len(other)) for other in said):
+            continue  # the same, said twice
+        found.append(as_sentence(text))
+        said.append(words)
+        if len(found) == MOST_DECISIONS:
+            break
+    return tuple(found)
+
+
+def _all(rounds: Sequence[Activity]) -> Iterator[str]:
+    for round in rounds:
+        yield from filter(None, map(_answered, round.choices))
+    for round in rounds:
+        yield from _told(round.prompt)
+    for round in reversed(rounds):
+        yield from _called(round.answer)
+    for round in rounds:
+        yield from _committed(round)
+    for round in reversed(rounds):
+        yield from _reported(round.answer)
+
+
+def _answered(choice: Choice) -> str | None:
+    """A question put to the person, and what they chose over what."""
+    if _PROCEDURE.search(choice.question) or _FACT.match(choice.question):
+        return None
+    if _UNSAID.match(choice.answer) or "?" in choice.answer:
+        return None
+    chosen = without_marks(choice.answer.replace("(Recommended)", ""))
+    others = [without_marks(text.replace("(Recommended)", "")) for text in choice.others[:2]]
+    over = f", not {' or '.join(others)}" if others else ""
+    question = without_marks(choice.question)
+    if not chosen or length_of(chosen) > 20 or length_of(question) > _MOST_WORDS:
+        return None
+    return f"{question.rstrip('?.: ')}: {chosen}{over}"
+
+
+def _told(prompt: str) -> Iterator[str]:
+    """What the person told the agent to choose, in their own words."""
+    if len(prompt) > 2 * _TYPED:
+        return  # a plan or a report that was pasted
+    for sentence in sentences(prompt[:_TYPED])[:20]:
+        line = without_marks(sentence)
+        plain = without_courtesies(line)
+        if not _whole(plain) or is_question(plain) or _ERROR.search(plain):
+            continue
+        chosen = (_CHOSEN.match(line) or _CHOSEN.match(plain)) and not _MEANS.search(plain)
+        ordered = _INSTEAD.search(plain) and is_imperative(plain)
+        if (ordered or chosen) and not _OPEN.search(plain):
+            yield plain
+
+
+def _called(answer: str) -> Iterator[str]:
+    """What somebody called a decision."""
+    if not _MAYBE.search(answer[:_ANSWER]):
+        return  # most answers: looking is cheaper than taking them apart
+    for sentence in sentences(answer[:_ANSWER]):
+        line = without_marks(sentence)
+        mark = _NAMED.search(line[:_NAMED_BY])
+        rest = line[mark.end() :] if mark else line
+        if (mark or _DECIDED.match(line)) and _whole(rest) and not rest.endswith(("?", ":")):
+            yield rest
+
+
+def _committed(round: Activity) -> Iterator[str]:
+    for commit in round.commits:
+        subject = without_marks(subject_of(commit.subject))
+        if _whole(subject) and _SWITCHED.search(subject):
+            yield subject
+
+
+def _reported(answer: str) -> Iterator[str]:
+    """Reports of the agent that say what it did instead of what."""
+    if not _INSTEAD.search(answer[:_ANSWER]):
+        return
+    for sentence in sentences(answer[:_ANSWER]):
+        line = _BRACKETS.sub("", without_marks(sentence))
+        chosen = _MADE.match(line) and _INSTEAD.search(line)
+        if chosen and _whole(line) and length_of(line) <= 26 and not _OPEN.search(line):
+            yield _SELF.sub("", line)
+
+
+def _whole(sentence: str) -> bool:
+    """Whether a sentence can be shown as it is."""
+    torn = sentence.endswith((":", "…", ",")) or re.search(r"[{}<>|]|\S{60,}|, or ", sentence)
+    if torn or _POINTS.match(sentence):
+        return False
+    return _FEWEST <= length_of(sentence) <= _MOST_WORDS

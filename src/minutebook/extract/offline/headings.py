@@ -1,0 +1,256 @@
+"""From somebody's sentence to a heading: plain, whole, 5 to 15 words, or none at all."""
+
+from __future__ import annotations
+
+import re
+
+from minutebook.derive.markup import without_marks
+from minutebook.extract.offline.courtesies import is_chatter, without_courtesies
+from minutebook.extract.offline.requests import without_command
+from minutebook.extract.offline.verbs import as_imperative
+
+MOST_WORDS = 15
+FEWEST_WORDS = 5
+_FEWEST_WIDE, _MOST_WIDE = 4, 20  # 8 to 40 characters of a script without blanks
+_LONGEST = 400  # characters of a sentence that is looked at
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_WIDE_RUN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+
+_LABEL = re.compile(
+    r"^(?:implement(?:ation)? (?:the following )?plan|plan|context|task|goal|objective|problem|bug"
+    r"|issue|feature(?: request)?|title|summary|pr summary|overview|question|note|todo|subject"
+    r"|phase \d+|fix \d+|option \d+|any ideas|[a-z]{2,10}\([\w./-]{1,40}\)!?)\s*[:–—]\s*",
+    re.IGNORECASE,
+)
+_EMPTY = re.compile(
+    r"^(?:implement (?:the |this |following )*plan|(?:the )?(?:plan|context|summary|overview"
+    r"|what (?:was|i) (?:did|done|changed|built)|what changed|changes(?: made)?|next steps?"
+    r"|root cause|verification|results?|done|files? (?:changed|modified)|key changes)"
+    r"|(?:pick|continue|resume|carry on|start)\b.* (?:where|what) (?:we|you|i) left off.*"
+    r"|this session is being continued.*|caveat:.*|no response requested)$",
+    re.IGNORECASE,
+)
+_HASH = re.compile(r"^[0-9a-f]{7,40}\b[\s:–—-]*")
+_LINE = re.compile(r"(?<=\.[a-z])([a-z]{0,5}):\d+(?:[-–,:]\d+)*")
+_AFTERTHOUGHT = re.compile(
+    r",\s+(?:(?:and|but|so) )?(?:i|i['’]\w+|we|you|it|it['’]s|they|this|that|which|because|since)\b"
+    r".*$",
+    re.IGNORECASE,
+)
+_COLON = re.compile(
+    r"^(Fix|Add|Review|Refactor|Update|Remove|Implement|Improve|Debug|Test): +(\S+)"
+)
+_POINTER = re.compile(r"^((?:PR|issue|MR) #\d+)[\s:,-]+(?=\S+ \S+ \S)", re.IGNORECASE)
+_PLANNED = re.compile(
+    r"(?<=\w)\s*[-–—:]?\s+(?:implementation plan|design doc(?:ument)?|plan)$", re.IGNORECASE
+)
+_RAN_ON = re.compile(r"((?:PR|issue|MR) #\d+) [A-Z].*$")
+_CODE = re.compile(r"[{}<>=\\|^$]|::|->|\w\(\)?;|\S{46,}|\x1b|\.{4,}|[═─│┌└]")
+_STATEMENT = re.compile(
+    r"^(?:i|i['’]\w+|you|you['’]\w+|he|she|they|it|its|it['’]s|this|that|that['’]s|these|those"
+    r"|there|here|we|we['’]\w+|what['’]s|both|all|everything|nothing|none|some|my|your|as|if|when"
+    r"|based|enough|like|consider|either|without|during|about|per|via|for|since|because|while"
+    r"|once|after|before|not|no|yes"
+    r"|which|who|where|of|or|with|than|to|from|in"
+    r"|on|at|by|into|ich|du|es|wir|das|sie|wenn|je|tu|il|elle|on|ça|cela|c['’]est|nous|vous|si|yo"
+    r"|eso|esto|ella|cuando)\b",
+    re.IGNORECASE,
+)
+_STATUS = re.compile(
+    r"^(?:(?:changes |all |successfully )?(?:committed|pushed|merged|amended|rebased|done"
+    r"|ready|clean|green)\b"
+    r"|commit(?: \w+)? (?:amended|created|successful)"
+    r"|(?:all )?(?:\d+ )?(?:tests?|checks?|lint|build|ci)\b.{0,30}\b(?:pass(?:es|ed|ing)?"
+    r"|clean|green)\b"
+    r"|(?:npm|pnpm|yarn|bun|go|cargo|make|git|mise|uv|docker|python3?|node|gh) (?:run|install|test"
+    r"|build|start|add|commit|push|pull|checkout|compose)\b"
+    r"|(?:fetch|read|look at|check out|see|start|continue|proceed|explore)(?:ing)? (?:the "
+    r"|with )?(?:pr|diff|code|branch"
+    r"|files?|current state|repo)\b"
+    r"|(?:create|open|make|push|commit|merge|review|check)\w* (?:a |the |this |that |it |and "
+    r"|new |to |pr |branch |push |commit )*"
+    r"(?:pr|branch|changes|push|commit|it|this|that|main)?$"
+    r"|(?:fixed|done) and (?:committed|pushed)|know what you think|\d+\s?[:.)] ?(?:yes|no|ok)\b)",
+    re.IGNORECASE,
+)
+_DANGLING = frozenset(
+    """
+    a an the and or but nor so to of in on at by for from with into onto via as than that which who
+    whose when where while if because since until unless is are was were be been being has have had
+    do does did can could will would should may might must not also its it's their our your my his
+    her this these those some any each every both either about between through per using i we you
+    then just only even very more most such like lets let's e.g i.e etc und oder der die das ein
+    eine zu mit von für im in auf le la les un une de du des et ou à dans pour avec el los las y o
+    en con para por del al causing making that's what's it's
+    isn't doesn't don't aren't wasn't won't can't didn't
+    """.split()
+)
+_GENERIC = _DANGLING | frozenset(
+    """fix open create commit push check look make do review update add change changes pr prs branch
+    issue it one here there now again first next new work code main everything all go get see put
+    run start continue sure ok needs need want what how why up out well back right there them me us
+    thing things something please pull request requests mark expected hand over perform
+    comprehensive thorough critical ready""".split()
+)
+_CLAUSES = frozenset(
+    """because which when while if since where but so that whereas unless until although though
+    weil wenn damit dass sondern parce lorsque quand mais porque cuando aunque pero""".split()
+)
+_JOINS = frozenset("and or then und oder et ou y o plus".split())
+_PREPOSITIONS = frozenset(
+    """with for in on from by via using after before under into as at during without within across
+    against inside through über mit für bei nach ohne avec pour dans sans sur con para sin
+    to""".split()
+)
+_DEICTIC = re.compile(
+    r"\b(?:it|this|that|these|those|here|there|above|below|them|one)\b", re.IGNORECASE
+)
+
+
+def length_of(heading: str) -> int:
+    """Words of a heading; two characters count as a word in scripts without blanks."""
+    spaced = _WIDE_RUN.sub(" ", heading).split()
+    wide = sum((len(run) + 1) // 2 for run in _WIDE_RUN.findall(heading))
+    return wide + sum(1 for word in spaced if any(c.isalnum() for c in word))
+
+
+def is_wide(text: str) -> bool:
+    """Whether a text is in a script without blanks between words."""
+    return _WIDE.search(text) is not None
+
+
+def is_long_enough(heading: str) -> bool:
+    """Whether a heading is as long as headings are: 5 to 15 words (ING-11)."""
+    fewest, most = (_FEWEST_WIDE, _MOST_WIDE) if is_wide(heading) else (FEWEST_WORDS, MOST_WORDS)
+    return fewest <= length_of(heading) <= most
+
+
+def title_heading(title: str) -> str | None:
+    """A title somebody gave, as a heading: it is one already, unless it is a command."""
+    text = without_marks(without_command(title)[:_LONGEST]).strip(" ,;:.…-–—*\"'")
+    if not text or _CODE.search(text) or _EMPTY.match(text) or length_of(text) > MOST_WORDS:
+        return heading_of(title)
+    return capital(text)
+
+
+def heading_of(sentence: str) -> str | None:
+    """What a sentence asks for or reports, as a heading; None where it makes none."""
+    text = without_marks(sentence[:_LONGEST])
+    for _ in range(3):
+        text = _LABEL.sub("", text)
+    text = _PLANNED.sub("", text)
+    text = _RAN_ON.sub(r"\1", _HASH.sub("", text))
+    pointer = _POINTER.match(text)
+    text = without_courtesies(text[pointer.end() :] if pointer else text)
+    if not text or is_chatter(text) or _STATUS.match(text):
+        return None
+    text = _COLON.sub(_uncoloned, text)
+    if pointer:
+        text = f"{text.rstrip(' .?!')} ({pointer[1]})"
+    asked = text.endswith(("?", "？"))
+    text = as_imperative(text.strip(" ,;:.!?…-–—*\"'。！？、，"))
+    text = _LINE.sub(r"\1", text)
+    if _CODE.search(text) or text.startswith(("/", "@", "~")):
+        return None
+    shorter = _AFTERTHOUGHT.sub("", text)
+    text = shorter if length_of(shorter) >= FEWEST_WORDS else text
+    kept = _whole(text)
+    if kept is None or _EMPTY.match(kept) or _STATEMENT.match(kept) or not _says(kept):
+        return None
+    if sum(c.isalpha() for c in kept) < 0.6 * len(kept.replace(" ", "")):
+        return None  # numbers, log lines, tables
+    question = asked and len(kept) >= len(text) and _ASKS.match(kept)
+    return capital(kept) + ("?" if question else "")
+
+
+def uncapital(text: str) -> str:
+    """A heading to go after another word: small, unless it begins with a name."""
+    first = text.split(maxsplit=1)[0] if text else ""
+    return text[:1].lower() + text[1:] if first[1:].islower() or len(first) == 1 else text
+
+
+def _uncoloned(match: re.Match[str]) -> str:
+    return f"{match[1]} {uncapital(match[2])}"
+
+
+def _says(heading: str) -> bool:
+    """Whether a heading names anything: "fix this and open a PR" does not."""
+    if is_wide(heading):
+        return True
+    words = re.findall(r"[^\W_]+", heading.lower())
+    return " " in heading and sum(word not in _GENERIC for word in words) >= 1
+
+
+def capital(text: str) -> str:
+    """A heading with a capital, unless it begins with a name that is spelt otherwise."""
+    first = text.split(maxsplit=1)[0]
+    name = re.search(r"[-_./:\d]|[a-z][A-Z]", first)
+    return text if name else text[:1].upper() + text[1:]
+
+
+_ASKS = re.compile(
+    r"(?:what|why|how|who|where|when|which|is|are|does|do|did|has|have|was|were|should|can|could"
+    r"|wie|was|warum|wieso|wo|welche\w*|ist|sind|hat|pourquoi|comment|quel\w*|où|qui|est|qué|cómo"
+    r"|por qué|cuál\w*|dónde|es|está)\b",
+    re.IGNORECASE,
+)
+
+
+def is_question(heading: str) -> bool:
+    return heading.endswith("?") or _ASKS.match(heading) is not None
+
+
+def deictics(heading: str) -> int:
+    """Words that point at something a reader of the heading does not see."""
+    return len(_DEICTIC.findall(heading))
+
+
+def _whole(text: str) -> str | None:
+    """At most fifteen words that end where a thought ends."""
+    if is_wide(text):
+        return _whole_wide(text)
+    words = text.split()
+    if len(words) > MOST_WORDS:
+        words = re.sub(r"\s*\([^()]{0,200}\)", "", text).split()
+    if len(words) > MOST_WORDS:
+        end = _end(words)
+        if end is None:
+            return None
+        words = words[:end]
+    while words and words[-1].lower().strip(",;:") in _DANGLING:
+        words.pop()
+    kept = " ".join(words).strip(" ,;:.!?…-–—*\"'")
+    for opening, closing in (('"', '"'), ("(", ")"), ("[", "]"), ("“", "”")):
+        kept = _balanced(kept, opening, closing)
+    return " ".join(kept.split()) or None
+
+
+def _whole_wide(text: str) -> str | None:
+    pieces = re.split(r"(?<=[、，,;；:：])|\s+", text)
+    kept = ""
+    for piece in pieces:
+        if length_of(kept + piece) > _MOST_WIDE:
+            break
+        kept += piece if not kept or _WIDE.search(piece[:1]) else " " + piece
+    return kept.strip(" 、，,;；:：。") or None
+
+
+def _end(words: list[str]) -> int | None:
+    """Where a long sentence can stop and still be whole."""
+    spans = range(MOST_WORDS, FEWEST_WORDS - 1, -1)
+    for end in spans:
+        if words[end - 1].endswith((",", ";", ":", ".", ")", "?")) and end < len(words):
+            return end
+    for stops in (_CLAUSES, _JOINS, _PREPOSITIONS):
+        for end in spans:
+            dangles = words[end - 1].lower() in _DANGLING
+            if end < len(words) and words[end].lower() in stops and not dangles:
+                return end
+    return None
+
+
+def _balanced(text: str, opening: str, closing: str) -> str:
+    """A text without brackets or quotes whose partner was cut off."""
+    first, last = text.count(opening), text.count(closing)
+    odd = first % 2 if opening == closing else first - last
+    return text.replace(opening, "").replace(closing, "") if odd else text

@@ -1,0 +1,226 @@
+"""What came of a range of rounds, in one whole sentence (UND-04).
+
+The sentence of the closing answers that reports a result; else what was committed or opened;
+else what was changed. A question, an offer, a bare "Done." or a tool's status is no outcome.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from minutebook.derive.activity import Activity
+from minutebook.derive.markup import without_marks
+from minutebook.extract.offline.candidates import subject_of, touched
+from minutebook.extract.offline.headings import capital, length_of
+from minutebook.extract.offline.requests import is_reply, sentences, without_code
+from minutebook.extract.offline.topic_model import stems
+from minutebook.extract.offline.verbs import is_report
+
+MOST_WORDS = 40
+_FEWEST = 5
+_ANSWERS = 3  # closing answers that are looked at, the last first
+_SENTENCES = 14
+_GOOD = 1.0  # a sentence that reports a result is worth this much
+_FAIR = 0.6
+_POOR = 0.35
+
+_RESULT = re.compile(
+    r"\b(?:now|no longer|has been|have been|is (?:fixed|done|complete|implemented|ready|live"
+    r"|in place)"
+    r"|are (?:fixed|done|complete|implemented|in place)|was|were)\b",
+    re.IGNORECASE,
+)
+_FOUND = re.compile(
+    r"\b(?:root cause|the (?:issue|problem|bug|reason|cause) (?:is|was)|because|turns out|verdict"
+    r"|found (?:that|the|it)|confirmed|the answer|in short|bottom line|yes\b|no\b)",
+    re.IGNORECASE,
+)
+_REFUSED = re.compile(
+    r"^(?:let me|let['’]s|i['’]ll|i will|i am going|i['’]m going|now (?:let|i)|next|first|want me"
+    r"|would you|do you|shall|should i|say the word|tell me|if you|feel free|happy to|i can\b"
+    r"|you can"
+    r"|you could|ready to|to (?:use|run|test|try)|run |try |here['’]s|here is|here are"
+    r"|the following"
+    r"|note|what|why|how|one (?:thing|caveat|note)|good (?:question|catch|point)|great|sure|got it"
+    r"|thanks|sorry|you['’]re|i see|understood|not stuck|waiting|still|checking|looking|i need"
+    r"|(?:creat|start|runn|fetch|read|us|work|launch|spawn|delegat|proceed)ing\b|now you"
+    r"|the remaining|remaining"
+    r"|fetch|get |check |grab |pull |search|analysis phase|already (?:handled|done)"
+    r"|correct\b|i was|please|before |once |when |as (?:you|i)|api error|no response"
+    r"|this session|continue|stop)",
+    re.IGNORECASE,
+)
+_OFFER = re.compile(
+    r"\b(?:want me to|would you like|let me know|shall i|should i|if you(?:['’]d)? (?:want"
+    r"|like|prefer)"
+    r"|please run /login|usage limit|api error)\b",
+    re.IGNORECASE,
+)
+_STATUS = re.compile(
+    r"^(?:(?:all |everything |both )?(?:done|fixed|committed|pushed|merged|complete[d]?|ready"
+    r"|updated"
+    r"|clean|green|good|passing|perfect|amended|applied|saved)(?: and \w+)?\b.{0,12}$"
+    r"|(?:successfully |all |fixed and )?(?:committed|pushed|amended|rebased|merged)\b.{0,60}$"
+    r"|commit\b.{0,40}$"
+    r"|(?:all |the )?(?:\d[\d,]* )?(?:unit |e2e |integration )?(?:tests?|checks?|lint(?:ing)?"
+    r"|build|ci|typecheck)\b"
+    r".{0,50}\b(?:pass\w*|clean|green|succe\w+|done)\b.{0,30}$"
+    r"|(?:the )?(?:working tree|branch|worktree|repo|tree) is (?:now )?(?:\d+ )?(?:clean"
+    r"|up to date|ahead)"
+    r"|pr (?:created|opened|updated|is up)\b.{0,80}$|created (?:a |the )?(?:new )?branch\b)",
+    re.IGNORECASE,
+)
+_TORN = re.compile(r"[:…]$|\.\.\.$|^[a-z(,;]|[{}<>|]|→|\b(?:above|below)\.?$")
+_UNCLEAR = re.compile(
+    r"^(?:it|its|it['’]s|this|that|that['’]s|these|those|they|so|but|and|also|which|same|both"
+    r"|one)\b",
+    re.IGNORECASE,
+)
+_HYPOTHETICAL = re.compile(r"\b(?:i['’]d|you should|should|would|could|might)\b", re.IGNORECASE)
+_OBJECT = re.compile(r"^\w+ (?:it|them|this|that|these|those)\b", re.IGNORECASE)
+_LEAD = re.compile(
+    r"^(?:(?:hm+|ok(?:ay)?|great|perfect|alright|excellent|so|and|good)[,.! ]+"
+    r"|(?:done|fix(?:ed)?|summary|results?|outcome|verdict|complete|committed|pushed|updated"
+    r"|tl;dr)\b"
+    r"[^.!:—–-]{0,40}[.!:—–-]+\s+)+(?=\S+ \S+ \S+)",
+    re.IGNORECASE,
+)
+_SELF = re.compile(
+    r"^(?:i|we)(?:['’]ve| have)? (?:now |also |just |\w+ly |already )*(?=[a-z])",
+    re.IGNORECASE,
+)
+_BACK = re.compile(
+    r"\b(?:earlier|flagged|mentioned|as (?:you|i) (?:said|asked)|you can see|system reminder)\b"
+)
+_ASIDE = re.compile(r"\s*\([^()]*\b(?:you|see|above|below)\b[^()]*\)")
+_LINE = re.compile(r"(?<=\.[a-z]{2})((?:[a-z]{0,3})):\d+(?:[-–]\d+)?")
+_FAULT = re.compile(
+    r"^(?:bug|problem|issue|cause|root cause|error|before|after|why)\b[^.]{0,20}[:—–]",
+    re.IGNORECASE,
+)
+_LABELS = (" — ", " – ", ": ", " - ")
+_MINOR = frozenset("verified tested updated created confirmed checked reviewed set split".split())
+_CHORE = re.compile(
+    r"^(?:start work|update (?:state|changelog|readme|status)|wip\b|bump|merge\b|fixup|format"
+    r"|gofmt|lint)",
+    re.IGNORECASE,
+)
+
+
+def outcome_of(rounds: Sequence[Activity]) -> str:
+    """One sentence on what came of a range; empty where nothing did."""
+    worked = any(r.edits or r.committing or r.pull_requests for r in rounds)
+    about = _asked(rounds)
+    best, worth = "", 0.0
+    for sentence, rank in _reported(rounds):
+        value = _value(sentence, rank, about, worked)
+        if value > worth:
+            best, worth = sentence, value
+    if worth >= _GOOD or (worth >= _POOR and not worked):
+        return as_sentence(_subjectless(best))
+    settled = _settled(rounds, about)
+    if settled or worth < _FAIR or not worked:
+        return settled or _changed(rounds)
+    return as_sentence(_subjectless(best))
+
+
+def _asked(rounds: Sequence[Activity]) -> frozenset[str]:
+    """Words of what was asked for and committed: a result speaks of it."""
+    asked = [r.prompt[:600] for r in rounds if not is_reply(r.prompt)][:4]
+    subjects = [commit.subject for r in rounds for commit in r.commits[:4]]
+    return frozenset(stems(" ".join([*asked, *subjects])))
+
+
+def _reported(rounds: Sequence[Activity]) -> Iterator[tuple[str, float]]:
+    """Whole sentences of the closing answers, with how far from the end and the top they are."""
+    told = [r.answer for r in reversed(rounds) if r.answer.strip()][:_ANSWERS]
+    for age, answer in enumerate(told):
+        for place, sentence in enumerate(sentences(without_code(answer))[:_SENTENCES]):
+            text = _plain(without_marks(sentence))
+            if _stands(text):
+                yield text, 0.25 * age + 0.05 * place
+
+
+def _plain(sentence: str) -> str:
+    """A sentence without the "Done." or "Fixed:" it begins with, asides and line numbers."""
+    text = _LINE.sub(r"\1", _ASIDE.sub("", _LEAD.sub("", sentence)))
+    _, _, rest = text.partition(next((mark for mark in _LABELS if mark in text[:60]), "\0"))
+    return rest if is_report(_SELF.sub("", rest)) else text
+
+
+def _stands(sentence: str) -> bool:
+    """Whether a sentence is whole, plain, and says something."""
+    if not _FEWEST <= length_of(sentence) <= MOST_WORDS or sentence.endswith(("?", "？")):
+        return False
+    refused = (_REFUSED.match(sentence), _OFFER.search(sentence), _STATUS.match(sentence))
+    if any(refused) or _TORN.search(sentence) or _BACK.search(sentence):
+        return False
+    if sentence.count('"') % 2 or sentence.count("(") != sentence.count(")"):
+        return False
+    letters = sum(c.isalpha() or c.isspace() for c in sentence)
+    return letters >= 0.75 * len(sentence)
+
+
+def _value(sentence: str, rank: float, about: frozenset[str], worked: bool) -> float:
+    words = set(stems(sentence))
+    value = 0.5 - rank + 0.08 * min(len(words & about), 6)
+    told = _SELF.sub("", sentence)
+    if is_report(told):
+        value += 0.4 if told.split(maxsplit=1)[0].lower() in _MINOR else 0.8
+    elif _RESULT.search(sentence):
+        value += 0.5
+    elif _FOUND.search(sentence):
+        value += 0.2 if worked else 0.5
+    if _FAULT.match(sentence):
+        value -= 0.5
+    if _HYPOTHETICAL.search(sentence):
+        value -= 0.4
+    if _UNCLEAR.match(sentence) or _OBJECT.match(told):
+        value -= 0.5
+    if length_of(sentence) < 7:
+        value -= 0.2
+    return value
+
+
+def _subjectless(sentence: str) -> str:
+    """Minutes say "Added a flag", not "I've added a flag"."""
+    told = _SELF.sub("", sentence)
+    return told[:1].upper() + told[1:] if is_report(told) else sentence
+
+
+def _settled(rounds: Sequence[Activity], about: frozenset[str]) -> str:
+    """What was opened or committed, as a sentence."""
+    titles = list(dict.fromkeys(title for r in rounds for title in r.pull_titles))
+    subjects = list(dict.fromkeys(c.subject for r in rounds for c in r.commits))
+    if titles:
+        return as_sentence(f"Opened a pull request: {_subject(titles[-1])}")
+    if subjects:
+        told = [_subject(subject) for subject in subjects]
+        telling = [text for text in told if not _CHORE.match(text)]
+        best = max(telling or told, key=lambda text: len(about & set(stems(text))))
+        more = f" (and {len(subjects) - 1} more)" if len(subjects) > 1 else ""
+        return as_sentence(f"Committed: {best}{more}")
+    return ""
+
+
+def _changed(rounds: Sequence[Activity]) -> str:
+    if files := touched(rounds):
+        return f"Changed {files}."
+    count = len({file for r in rounds for file in r.files})
+    return f"Changed {count} files." if count else ""
+
+
+def _subject(text: str) -> str:
+    return capital(without_marks(subject_of(text)))
+
+
+def as_sentence(text: str) -> str:
+    """Text as a sentence: a capital, a full stop."""
+    short = text.strip(" ,;:-–—*")
+    if short.endswith(("!", "?", "。", "！", "？", ".")):
+        short = short.rstrip("!") + ("." if short.endswith("!") else "")
+    else:
+        short += "." if short else ""
+    name = re.match(r"\S*[._(/]\w", short)  # a file's or a function's: spelt as it is
+    return short if name else short[:1].upper() + short[1:]

@@ -1,0 +1,204 @@
+"""Which words belong into a heading, and which heading holds them: learned from labels.
+
+A word of a range is weighed by where it stands (request, title, commits, answers, files …);
+a heading by the words it holds, its kind and its form. Both weights are in ``topics.json``,
+which ``training/topics/train.py`` writes.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from minutebook.derive.activity import Activity
+from minutebook.extract.offline.candidates import Heading
+from minutebook.extract.offline.headings import deictics, is_question, length_of
+from minutebook.extract.offline.requests import is_reply, sentences, without_command
+from minutebook.extract.offline.verbs import is_imperative
+
+MODEL = Path(__file__).parent / "topics.json"
+SOURCES = (
+    *("title", "plan", "first", "request", "later", "commits", "pulls", "tasks", "opening"),
+    *("closing", "answer", "answers", "files", "branch", "project"),
+)
+FEATURES = (
+    "bias",
+    *SOURCES,
+    *("requests", "said", "spread", "sources", "digits", "short", "long", "rare", "whole title"),
+)
+_TOKEN = re.compile(r"[^\W_]+")
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_ENDING = re.compile(r"(?:ing|ed|es|s)$")
+_STOP = frozenset(
+    "a an and are as at be by for from in into is it its of on or s that the this to with via"
+    " using new".split()
+)
+_ARTICLE = re.compile(
+    r"(?:the|an?|our|my|some|der|die|das|ein|eine|le|la|les|un|une|el|los|las)\b", re.IGNORECASE
+)
+_FINITE = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|does|do|did|will|would|should|can|could|we|you|i|he|they"
+    r"|isn't|aren't|doesn't|don't|didn't|can't|won't|ist|sind|hat|wird|est|sont|es|son|está)\b",
+    re.IGNORECASE,
+)
+_READS = {"deictic": -0.04, "question": -0.05}
+"""Readable beats a point of agreement: what points at something unseen, or asks, is passed over."""
+_TEXT = 1_500  # characters of a prompt or an answer whose words are counted
+
+
+class Model(msgspec.Struct, frozen=True):
+    """What was learned; `made_from` says of what."""
+
+    made_from: str
+    features: tuple[str, ...]
+    words: tuple[float, ...]
+    """A weight for each feature of a word."""
+    known: dict[str, float]
+    """What single words add: "fix" is in many headings, "please" in none."""
+    length: float
+    """Words of a heading, as people write them."""
+    forms: dict[str, float]
+    """A weight for each feature of a heading."""
+
+
+@cache
+def model() -> Model:
+    return msgspec.json.decode(MODEL.read_bytes(), type=Model)
+
+
+def stems(text: str) -> list[str]:
+    """The words of a text, without their endings; pairs of characters where there are no blanks."""
+    found: list[str] = []
+    for token in _TOKEN.findall(text.lower()):
+        if _WIDE.search(token):
+            found += [token[i : i + 2] for i in range(len(token) - 1)]
+        elif token not in _STOP:
+            found.append(_ENDING.sub("", token) or token)
+    return found
+
+
+class Range:
+    """The words of a range, by where they stand."""
+
+    def __init__(self, rounds: Sequence[Activity], start: int, end: int, title: str | None) -> None:
+        part = rounds[start:end]
+        self.part = part
+        asked = [r for r in part if r.prompt.strip() and not is_reply(r.prompt)] or list(part[:1])
+        first = without_command(asked[0].prompt) if asked else ""
+        told = [round.answer for round in part if round.answer]
+        last = told[-1] if told else ""
+        texts: dict[str, str] = {
+            "title": title or "",
+            "plan": " ".join(round.plan for round in part),
+            "first": " ".join(sentences(first)[:1]),
+            "request": first[:_TEXT],
+            "later": " ".join(round.prompt[:_TEXT] for round in asked[1:8]),
+            "commits": " ".join(c.subject for round in part for c in round.commits[:8]),
+            "pulls": " ".join(title for round in part for title in round.pull_titles[:4]),
+            "tasks": " ".join(task for round in part for task in round.tasks[:8]),
+            "opening": part[0].opening if part else "",
+            "closing": " ".join(sentences(last)[:2]),
+            "answer": last[:_TEXT],
+            "answers": " ".join(answer[:_TEXT] for answer in told[:12]),
+            "files": " ".join(file for round in part for file in round.files[:8]),
+            "branch": next((round.branch for round in part if round.branch), None) or "",
+            "project": next((round.cwd for round in part if round.cwd), None) or "",
+        }
+        self.counts = {source: Counter(stems(text)) for source, text in texts.items()}
+        self.whole = title is not None and len(part) == len(rounds)
+        self._prompts = [set(stems(round.prompt[:_TEXT])) for round in asked[:12]]
+        outside = [*rounds[:start], *rounds[end:]]
+        self._outside = [set(stems(round.prompt[:500])) for round in outside[:40]]
+
+    def features(self, word: str) -> list[float]:
+        """What is known of a word, in the order of `FEATURES`."""
+        places = [1.0 if word in self.counts[source] else 0.0 for source in SOURCES]
+        asked = self.counts["request"][word] + self.counts["later"][word]
+        elsewhere = sum(1 for words in self._outside if word in words)
+        return [
+            1.0,
+            *places,
+            math.log1p(asked),
+            math.log1p(self.counts["answers"][word]),
+            sum(1 for words in self._prompts if word in words) / max(1, len(self._prompts)),
+            sum(places) / 4,
+            1.0 if any(c.isdigit() for c in word) else 0.0,
+            1.0 if len(word) <= 2 else 0.0,
+            1.0 if len(word) >= 6 else 0.0,
+            1 / (1 + elsewhere),
+            places[0] if self.whole else 0.0,
+        ]
+
+
+def chances(given: Range, learned: Model, words: Sequence[str]) -> dict[str, float]:
+    """How probable it is that a person would put each word into the heading."""
+    found: dict[str, float] = {}
+    for word in words:
+        total = learned.known.get(word, 0.0)
+        for weight, value in zip(learned.words, given.features(word), strict=True):
+            total += weight * value
+        found[word] = 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
+    return found
+
+
+def expected(words: frozenset[str], chance: Mapping[str, float], length: float) -> float:
+    """How well a heading would agree with a person's, as F1 of their words."""
+    return 2 * sum(chance[word] for word in words) / (len(words) + length)
+
+
+def described(named: Sequence[Heading], given: Range, learned: Model) -> list[dict[str, float]]:
+    """What is known of each heading: how its words agree with a person's, its kind, its form."""
+    words = [frozenset(stems(heading.text)) for heading in named]
+    chance = chances(given, learned, sorted(frozenset().union(*words)))
+    agreement = [expected(of, chance, learned.length) for of in words]
+    kinds: dict[str, set[str]] = {}
+    for heading, of in zip(named, words, strict=True):
+        for word in of:
+            kinds.setdefault(word, set()).add(heading.kind)
+    best = max(agreement, default=0.0)
+    found = []
+    for heading, of, agrees in zip(named, words, agreement, strict=True):
+        shared = sum(len(kinds[word]) - 1 for word in of) / max(1, len(of))
+        found.append(
+            {
+                "agreement": agrees,
+                "best": agrees / best if best else 0.0,
+                f"agreement {heading.kind}": agrees,
+                "shared": shared / 3,
+                **_form(heading, given),
+            }
+        )
+    return found
+
+
+def _form(heading: Heading, given: Range) -> dict[str, float]:
+    length = length_of(heading.text)
+    found = {
+        f"kind {heading.kind}": 1.0,
+        "place": min(heading.place, 4) / 4,
+        "sentence": min(heading.sentence, 4) / 4,
+        "first sentence": 1.0 if heading.place == heading.sentence == 0 else 0.0,
+        f"completed {heading.completed}": 1.0 if heading.completed else 0.0,
+        "imperative": 1.0 if is_imperative(heading.text) else 0.0,
+        "question": 1.0 if is_question(heading.text) else 0.0,
+        "article": 1.0 if _ARTICLE.match(heading.text) else 0.0,
+        "statement": 1.0 if _FINITE.search(heading.text) else 0.0,
+        "deictic": float(min(deictics(heading.text), 3)),
+        "length": length / 10,
+        "length squared": (length / 10) ** 2,
+    }
+    if given.whole and heading.kind == "title":
+        found["whole title"] = 1.0
+    return found
+
+
+def worth(of: Mapping[str, float], learned: Model) -> float:
+    """How good a heading is for a range; only to be compared with others of the range."""
+    reads = sum(_READS.get(name, 0.0) * value for name, value in of.items())
+    return reads + sum(learned.forms.get(name, 0.0) * value for name, value in of.items())

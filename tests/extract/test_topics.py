@@ -1,0 +1,200 @@
+"""Topics a person finds a session by, offline (UND-02, ING-11)."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from minutebook.derive.activity import Activity, Commit
+from minutebook.examples import write_examples
+from minutebook.extract.offline.extractor import extract_offline
+from minutebook.extract.offline.headings import heading_of, is_long_enough, length_of
+from minutebook.extract.offline.topic_model import FEATURES, MODEL, model
+from minutebook.extract.offline.topics import topic_of
+from minutebook.extract.offline.words import Vocabulary
+from tests.extract.test_offline import rounds_of
+
+
+def topic(*rounds: Activity, title: str | None = None) -> str:
+    return topic_of(rounds, Vocabulary(rounds), 0, len(rounds), title)
+
+
+def asked(prompt: str, **fields: object) -> Activity:
+    return Activity(number=1, prompt=prompt, cwd="/home/dev/orchard", **fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expected"),
+    [
+        (
+            "Good morning buddy, it's 24 July 26 at 0546 local philly time. "
+            "Please fix the login redirect in the auth module.",
+            "Fix the login redirect in the auth module",
+        ),
+        (
+            "Oh sorry, I had fell asleep while you were working. "
+            "Can you now draw a bar chart of the weekly harvest?",
+            "Draw a bar chart of the weekly harvest",
+        ),
+        (
+            "Implement the following plan:\n\n# Plan: Add passkey login to the orchard shop\n\n"
+            "## Context\n\nPasswords are weak.",
+            "Add passkey login to the orchard shop",
+        ),
+        (
+            "https://github.com/dev/orchard/issues/12 can you fix the broken harvest export?",
+            "Fix the broken harvest export (issue #12)",
+        ),
+        ("/deploy the harvest service to the staging cluster",
+         "Deploy the harvest service to the staging cluster"),
+        ("<system-note>hidden</system-note> Rename the **orchard** module to `grove` everywhere",
+         "Rename the orchard module to grove everywhere"),
+    ],
+)  # fmt: skip
+def test_a_topic_is_what_was_asked_for(prompt: str, expected: str) -> None:
+    """UND-02: greetings, apologies, tags, links and "implement the plan" are not in a topic."""
+    assert topic(asked(prompt)) == expected
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Good morning buddy, it's 24 July 26 at 0546 local philly time",
+        "/e2e-debug",
+        "Oh sorry, I had fell asleep while you were working",
+        "https://github.com/dev/orchard/actions/runs/29339084745",
+        "<command-message>init</command-message>",
+        "Implement the following plan:",
+        "src/orchard/harvest/baskets/export.py",
+        "pick up where we left off",
+        "yes",
+        "npm run start",
+        "can you fix this and open a PR?",
+        "",
+    ],
+)
+def test_what_is_no_topic_never_becomes_one(prompt: str) -> None:
+    """UND-02: a greeting, a bare command, a tag, a link, a path, a follow-up is no heading; what
+    is known of the work stands in for it."""
+    assert heading_of(prompt) is None
+    command = prompt if prompt.startswith("/") else None
+    said = topic(asked(prompt, command=command))
+    assert prompt not in said or not prompt
+    assert is_long_enough(said)
+    committed = asked(
+        prompt, commits=(Commit("1a2b3c4", "fix(shop): keep the basket after login"),)
+    )
+    assert topic(committed).startswith("Keep the basket after login")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expected"),
+    [
+        ("Guten Morgen! Kannst du bitte den Fehler beim Anmelden im Shop beheben?",
+         "Den Fehler beim Anmelden im Shop beheben"),
+        ("Bonjour, peux-tu corriger les tests du panier, s'il te plaît ?",
+         "Corriger les tests du panier"),
+        ("Hola, ¿puedes arreglar el botón de exportar la cosecha, por favor?",
+         "Arreglar el botón de exportar la cosecha"),
+        ("こんにちは。ログイン画面のバグを修正してください。", "ログイン画面のバグを修正"),
+        ("你好，请帮我修复登录页面的错误，谢谢", "修复登录页面的错误"),
+        ("Hey Claude, could you please add an export button to the toolbar? Thanks!",
+         "Add an export button to the toolbar"),
+    ],
+)  # fmt: skip
+def test_courtesies_of_six_languages_go(prompt: str, expected: str) -> None:
+    """UND-02: a topic in German, French, Spanish, Japanese or Chinese is as plain as in English."""
+    assert topic(asked(prompt)) == expected
+
+
+def test_a_title_of_the_whole_session_is_its_topic() -> None:
+    """UND-02: one engagement under a good title is called by it; a short title is completed."""
+    session = rounds_of("make it faster please", "and now commit")
+    assert topic(*session, title="Speed up the weekly harvest export") == (
+        "Speed up the weekly harvest export"
+    )
+    here = [msgspec.structs.replace(round, cwd="/home/dev/orchard") for round in session]
+    assert topic(*here, title="Harvest export speed") == "Harvest export speed in orchard"
+    assert "faster" not in topic(*here, title="Harvest export speed")
+
+
+def test_the_first_line_of_a_prompt_is_no_title() -> None:
+    """UND-06: a title that only repeats the first prompt is not used as it is."""
+    prompt = "Good morning! Please add an export button to the toolbar of the shop."
+    assert topic(asked(prompt), title=prompt[:30] + "…") == (
+        "Add an export button to the toolbar of the shop"
+    )
+
+
+def test_a_long_sentence_ends_where_a_thought_ends() -> None:
+    """UND-02: no topic is cut off in the middle, none is longer than fifteen words."""
+    long = (
+        "Add an export button to the toolbar of the shop because the customers of the harvest"
+        " market have asked for it many times over the last two years"
+    )
+    assert heading_of(long) == "Add an export button to the toolbar of the shop"
+    assert heading_of("word " * 40) is None
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "\x1b]0;owned\x07\x1b[31mFix the red login button of the shop\x1b[0m",
+        "Fix <script>alert(1)</script> the login button of the shop",
+        "Fix the login button of the shop \u202egnihton\u202c",
+        "Fix the login button " + "of the shop " * 50_000,
+        "[" * 20_000 + "x](" + "(" * 20_000,
+        "`" * 30_000,
+        ", and " * 20_000,
+        "\ud800 fix the login button of the shop",
+    ],
+)
+def test_hostile_text_is_harmless(hostile: str) -> None:
+    """UND-02: whatever was typed or answered, a topic is one short line that nothing obeys."""
+    said = topic(asked(hostile, answer=hostile, opening=hostile, plan=hostile, tasks=(hostile,)))
+    assert len(said) <= 200
+    assert said.isprintable()
+    assert "<" not in said and "script>" not in said
+
+
+def test_every_example_has_topics_of_the_right_length(tmp_path: pytest.TempPathFactory) -> None:
+    """ING-11: the topics of the example sessions have 5 to 15 words."""
+    from pathlib import Path
+
+    from minutebook.derive.identity import identify
+    from minutebook.extract.material import material_of
+    from minutebook.model import Roster
+    from minutebook.sources.base import read_session
+    from minutebook.sources.claude_code.read import ClaudeReading
+
+    write_examples(Path(str(tmp_path)))
+    topics = []
+    for path in sorted(Path(str(tmp_path)).glob("projects/*/*.jsonl")):
+        session = read_session(ClaudeReading(path, "full"))
+        info = session.info
+        material = material_of(info, identify(info, Roster()), session.rounds)
+        if material.rounds:
+            reply, _ = extract_offline(material.rounds, info.title, material.project)
+            topics += [part.topic for part in reply.engagements]
+    assert topics
+    assert [said for said in topics if not is_long_enough(said)] == []
+
+
+def test_the_model_says_what_it_was_made_from() -> None:
+    """UND-01: the file is small, plain, and names its labels; its features are the code's."""
+    learned = model()
+    assert "sessions" in learned.made_from and "sha256" in learned.made_from
+    assert learned.features == FEATURES
+    assert len(learned.words) == len(FEATURES)
+    assert MODEL.stat().st_size < 300_000
+
+
+@given(st.lists(st.text(max_size=80), min_size=1, max_size=6), st.none() | st.text(max_size=40))
+def test_any_range_has_one_topic(prompts: list[str], title: str | None) -> None:
+    """ING-11: any words give a topic, the same one each time, of at most fifteen words."""
+    rounds = rounds_of(*prompts)
+    said = topic(*rounds, title=title)
+    assert said and said == topic(*rounds, title=title)
+    assert length_of(said) <= 20
