@@ -86,7 +86,7 @@ SHOWN: dict[str, tuple[Callable[[Place], str], tuple[str, ...]]] = {
     ),
     "index page": (
         lambda p: p.archive.layout.engagements_index.read_text("utf-8"),
-        (TOPIC, SECOND, SUMMARY, "Sail at dawn", "1 hidden engagement (`minutebook search"),
+        (TOPIC, SECOND, NOTE, "★", "Sail at dawn", "1 hidden engagement (`minutebook search"),
     ),
     "page of engagements": (
         lambda p: p.served.get(f"/?{EVER}")[2],
@@ -148,7 +148,7 @@ def test_what_was_hidden_can_be_asked_for(place: Place) -> None:
     assert SECRET in place.served.get(f"/?hidden=1&{EVER}")[2]
     assert SECRET in place.served.get("/session/Wren")[2]
     assert SECRET in place.tools.engagements(limit=99, hidden=True)
-    assert "1 that a person hid left out" in place.tools.engagements(limit=99)
+    assert "1 engagement that a person hid" in place.tools.engagements(limit=99)
     assert SECRET in str(list(place.archive.engagements(hidden=True)))
 
 
@@ -161,7 +161,7 @@ def test_every_front_end_counts_the_same(place: Place) -> None:
     assert place.served.json("/api/v1/stats?hidden=1")["stats"] == every
     assert every["engagements"] == counted["engagements"] + 1
     many = f"{counted['engagements']} engagements"
-    assert many in place.tools.stats() and "1 engagements that a person hid" in place.tools.stats()
+    assert many in place.tools.stats() and "1 engagement that a person hid" in place.tools.stats()
     assert many in place.archive.layout.engagements_index.read_text("utf-8")
 
 

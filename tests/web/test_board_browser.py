@@ -699,7 +699,7 @@ def test_results_come_in_pages(viewer: Served, page: Page) -> None:
     days = page.locator("#results .row time").evaluate_all("all => all.map(t => t.dateTime)")
     assert days == sorted(days, reverse=True)
     ready(page, f"{viewer.url}/search?q=the&page=99")
-    expect(page.locator("#results")).to_contain_text("Nothing")
+    expect(page.locator("#results")).to_contain_text("There is no page 99")
 
 
 # -- without scripts

@@ -97,22 +97,25 @@ def _open(present: set[str], pairs: Sequence[Pair]) -> list[str]:
 
 
 def _engagement(present: set[str], record: SessionRecord, engagement: Engagement) -> list[str]:
-    facts = [f"**{harmless(engagement.topic)}**", _label(engagement)]
+    star = "★ " if engagement.starred or record.starred else ""
+    facts = [f"{star}**{harmless(engagement.topic)}**", _label(engagement)]
     if when := _times(engagement.started, engagement.ended):
         facts.append(when)
     lines = [f"- {' · '.join(facts)}"]
     if engagement.outcome:
         lines.append(f"  {harmless(engagement.outcome)}")
     lines += [f"  - decided: {harmless(decision)}" for decision in engagement.key_decisions]
+    if engagement.note:
+        lines.append(f"  - note: {harmless(engagement.note)}")
     lines += [f"  - <{url}>" for url in engagement.pull_requests if _is_plain(url)]
-    name = harmless(record.agent_name or record.title or record.session_id[:8])
+    name = harmless(record.name or record.session_id[:8])
     where = f"{_link(present, record, name)}, {_rounds_link(present, record, engagement)}"
     return [*lines, f"  - in {where}"]
 
 
 def _failure(present: set[str], record: SessionRecord) -> list[str]:
     what = "The last attempt failed" if record.engagements else "Not ingested"
-    name = _link(present, record, harmless(record.agent_name or record.title or "a session"))
+    name = _link(present, record, harmless(record.name or "a session"))
     return [f"*{what}:* {name}: {harmless(record.failure or '')}", ""]
 
 
