@@ -95,9 +95,10 @@ def test_a_killed_refresh_leaves_nothing_wrong(places: list[str]) -> None:
     assert refresh(Archive(archive, (Path(places[1]),))).added == 0
 
 
-@pytest.mark.parametrize("embedded", [True, False])
-def test_a_read_only_archive_is_searched(places: list[str], embedded: bool) -> None:
-    """ARC-09: by words and by meaning, on a file system that cannot be written."""
+@pytest.mark.parametrize("embedded", [True, False, None])
+def test_a_read_only_archive_is_searched(places: list[str], embedded: bool | None) -> None:
+    """ARC-09: by words and by meaning, on a file system that cannot be written; also without
+    vectors, and without any index."""
     unshare = shutil.which("unshare")
     mount = f"mount --bind {places[3]} {places[3]} && mount -o remount,ro,bind {places[3]}"
     if (
@@ -106,7 +107,10 @@ def test_a_read_only_archive_is_searched(places: list[str], embedded: bool) -> N
     ):
         pytest.skip("needs to mount a folder read-only")
     assert hits(started("search", "walnut5", "--json", *places))
-    if not embedded:
+    if embedded is None:
+        (Path(places[3]) / "sessions" / "search.db").unlink()
+        shutil.rmtree(Path(places[3]) / "sessions" / "search")
+    elif not embedded:
         for vectors in Path(places[3]).glob("sessions/search/*/vectors"):
             shutil.rmtree(vectors)
     for mode in ("lexical", "semantic", "hybrid"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
@@ -176,7 +177,8 @@ def bring_up_to_date(archive: Archive) -> tuple[Refreshed | None, bool]:
     """Bring the index up to date, or use the old one where it cannot be written.
 
     The archive may be read-only, or another process may be writing the index: one that is made
-    for the first time is waited for.
+    for the first time is waited for. A read-only archive without one gets it in a temporary
+    folder, for as long as it is open (ARC-09).
     """
     until = time.monotonic() + _PATIENCE
     while True:
@@ -185,9 +187,12 @@ def bring_up_to_date(archive: Archive) -> tuple[Refreshed | None, bool]:
         except (Locked, OSError) as error:
             if _is_whole(archive.layout):
                 return None, True
-            if not isinstance(error, Locked) or time.monotonic() > until:
+            if isinstance(error, Locked) and time.monotonic() < until:
+                time.sleep(0.1)
+            elif isinstance(error, Locked) or os.access(archive.root, os.W_OK):
                 raise
-            time.sleep(0.1)
+            else:
+                archive.layout.search_aside()
 
 
 def _is_whole(layout: Layout) -> bool:

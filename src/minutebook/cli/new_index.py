@@ -14,7 +14,11 @@ def telling_of_a_new_index(archive: Archive) -> Iterator[None]:
     """Say that there is an index now, where there was none."""
     there = archive.layout.search_database.exists()
     yield
-    if not there and archive.layout.search_database.exists():
+    if there or not archive.layout.search_database.exists():
+        return
+    if archive.layout.search_database.parent != archive.layout.sessions:
+        terminal.note("This archive can only be read, and has no search index: made one for now.")
+    else:
         note_new_index(archive, "Made")
 
 

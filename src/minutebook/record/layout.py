@@ -30,16 +30,26 @@ class Layout:
         self.batch = self.sessions / "batch.json"
         self.ingest_lock = root / ".ingest.lock"
         self.said_lock = root / ".said.lock"
-        self.search_database = self.sessions / "search.db"
-        self.search = self.sessions / "search"
-        self.search_lock = root / ".search.lock"
+        self._search_in(self.sessions, root)
         self.semantic = self.sessions / "semantic.json"
-        self.embed_lock = root / ".embed.lock"
         self.watch_lock = root / ".watch.lock"
         self.watch_spending = root / "watch.json"
         self.hook_log = root / "hook.log"
         self.corpora = root / "corpora"
         self.ledger = self.sessions / "ledger.json"
+
+    def search_aside(self) -> None:
+        """Have the search index in a temporary folder: the archive can only be read."""
+        from tempfile import TemporaryDirectory
+
+        self._aside = TemporaryDirectory(prefix="minutebook-")
+        self._search_in(Path(self._aside.name), Path(self._aside.name))
+
+    def _search_in(self, folder: Path, locks: Path) -> None:
+        self.search_database = folder / "search.db"
+        self.search = folder / "search"
+        self.search_lock = locks / ".search.lock"
+        self.embed_lock = locks / ".embed.lock"
 
     def agent(self, agent_id: str) -> Path:
         return self.sessions / agent_id
