@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,200}>")
 _WRAPPED = re.compile(r"<([a-z]+[-_][\w-]{1,40})\b[^<>]{0,200}>[^<]{0,4000}</\1>")  # injected
@@ -24,6 +25,7 @@ _NUMBERED = re.compile(r"/(pull|issues|merge_requests)/(\d{1,9})\b")
 _POINTS = {"pull": "PR", "issues": "issue", "merge_requests": "MR"}
 
 
+@lru_cache(maxsize=4_096)  # the same sentences are looked at again and again
 def without_marks(text: str) -> str:
     """Plain text on one line: no Markdown, no tags, links as their text, paths as their name."""
     line = _HOSTED.sub("", _TAG.sub(" ", _WRAPPED.sub(" ", without_links(text))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from minutebook.derive.markup import without_marks
 from minutebook.extract.offline.courtesies import is_chatter, without_courtesies
@@ -109,6 +110,8 @@ _DEICTIC = re.compile(
 
 def length_of(heading: str) -> int:
     """Words of a heading; two characters count as a word in scripts without blanks."""
+    if heading.isascii():
+        return sum(1 for word in heading.split() if word.isalnum() or any(map(str.isalnum, word)))
     spaced = _WIDE_RUN.sub(" ", heading).split()
     wide = sum((len(run) + 1) // 2 for run in _WIDE_RUN.findall(heading))
     return wide + sum(1 for word in spaced if any(c.isalnum() for c in word))
@@ -133,6 +136,7 @@ def title_heading(title: str) -> str | None:
     return capital(text)
 
 
+@lru_cache(maxsize=4_096)  # the same sentences are looked at for several ranges
 def heading_of(sentence: str) -> str | None:
     """What a sentence asks for or reports, as a heading; None where it makes none."""
     text = without_marks(sentence[:_LONGEST])

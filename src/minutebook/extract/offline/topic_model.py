@@ -11,7 +11,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import msgspec
@@ -76,11 +76,16 @@ def stems(text: str) -> list[str]:
     """The words of a text, without their endings; pairs of characters where there are no blanks."""
     found: list[str] = []
     for token in _TOKEN.findall(text.lower()):
-        if _WIDE.search(token):
+        if not token.isascii() and _WIDE.search(token):
             found += [token[i : i + 2] for i in range(len(token) - 1)]
         elif token not in _STOP:
-            found.append(_ENDING.sub("", token) or token)
+            found.append(_stem(token))
     return found
+
+
+@lru_cache(maxsize=50_000)
+def _stem(token: str) -> str:
+    return _ENDING.sub("", token) or token
 
 
 class Range:
