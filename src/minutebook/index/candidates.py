@@ -132,7 +132,6 @@ class Candidates:
         near = [
             (owners[like.row].session_id, like.cosine) for like in self.likes if like.row in owners
         ]
-        last = min((cosine for _, cosine in near), default=0.0)
         meaning = ranking.PASSAGES * self.weight
         every = {*self.whole, *self.done_whole} & owners.keys()
         whole = {owners[row].session_id: 1.0 for row in every}
@@ -140,7 +139,7 @@ class Candidates:
             (1.0, of_sessions(self._adjusted(self.said, owners))),
             (ranking.SESSION, ranking.standardised(self.sessions)),
             (meaning, ranking.standardised(ranking.best_of(near))),
-            (meaning, ranking.standardised(ranking.mean_of_best(near, last))),
+            (meaning, ranking.standardised(ranking.mean_of_best(near))),
             (1.0, of_sessions(self.done)),
             (1.0, of_sessions(self.typed)),
             (ranking.WHOLE, whole),

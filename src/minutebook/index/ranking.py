@@ -58,15 +58,16 @@ def best_of(scores: Iterable[tuple[K, float]]) -> dict[K, float]:
     return best
 
 
-def mean_of_best(scores: Iterable[tuple[K, float]], least: float) -> dict[K, float]:
-    """The mean of the three best scores of each; what is missing counts as the least."""
+def mean_of_best(scores: Iterable[tuple[K, float]]) -> dict[K, float]:
+    """The mean of the three best scores of each; of fewer where there are no more, since a
+    session of one prompt is not less about a thing for being short."""
     kept: dict[K, list[float]] = {}
     for key, score in scores:
         kept.setdefault(key, []).append(score)
     found = {}
     for key, values in kept.items():
         top = sorted(values, reverse=True)[:TOP]
-        found[key] = (sum(top) + least * (TOP - len(top))) / TOP
+        found[key] = sum(top) / len(top)
     return found
 
 
