@@ -261,17 +261,6 @@ def _fits(session: SessionSummary, project: str | None, since: datetime | None) 
     return any(project.lower() in cwd.lower() for cwd in session.info.cwds)
 
 
-def current(transcript: Transcript | None) -> Transcript | None:
-    """A transcript with the size it has now; None where it was deleted since."""
-    if transcript is None:
-        return None
-    try:
-        stat = transcript.path.stat()
-    except OSError:
-        return None
-    return msgspec.structs.replace(transcript, size=stat.st_size, mtime=stat.st_mtime)
-
-
 def key(transcript: Transcript) -> tuple[str, int, float]:
     """Another one means that the file has changed."""
     return transcript.location, transcript.size, transcript.mtime
