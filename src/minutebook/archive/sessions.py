@@ -259,8 +259,3 @@ def _fits(session: SessionSummary, project: str | None, since: datetime | None) 
     if project is None:
         return True
     return any(project.lower() in cwd.lower() for cwd in session.info.cwds)
-
-
-def key(transcript: Transcript) -> tuple[str, int, float]:
-    """Another one means that the file has changed."""
-    return transcript.location, transcript.size, transcript.mtime
