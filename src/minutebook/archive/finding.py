@@ -18,7 +18,7 @@ from minutebook.archive.refreshing import Refreshed, refresh
 from minutebook.errors import BadArgument, Locked, MinutebookError
 from minutebook.index import database as db
 from minutebook.index.clauses import Side
-from minutebook.index.engine import Engine, Mode, Ranked, Results
+from minutebook.index.engine import Engine, Mode, Ranked, Results, Scope
 from minutebook.index.entry import Entry, seconds
 from minutebook.index.query import Filters, Query
 from minutebook.index.snippet import Snippet
@@ -88,42 +88,13 @@ def search(
     if query.is_empty and not (query.filters.command or query.filters.error):
         if places - {"engagements", "all"}:
             raise BadArgument(f"Say what to look for, or leave out --in {where}.")
-        if query.filters.tools is not None:
-            raise BadArgument("--has-tools is about turns: say what to look for.")
-        hits, ghosts, copies = _listed(archive, records, query.filters, there)
-        shown = [hidden(resumed(archive, hit), archive.hide) for hit in hits[page]]
-        return msgspec.structs.replace(
-            answer,
-            hits=shown,
-            total=len(hits),
-            ghosts_hidden=ghosts,
-            copies_hidden=copies,
-            hidden=hidden_of(records, query.filters),
-        )
+        return _list(archive, answer, there, page)
     engine = Engine(layout.search_database, layout.search)
     waiting = ready(engine) if ready is not None and mode != "lexical" else 0
     scope = scope_of(records, query.filters, places)
-    if scope is not None and not scope.said and (side != "both" or mode == "semantic"):
-        raise BadArgument(
-            "What tools did is found by words, and has no sides: leave out the mode and the side, "
-            "or look at turns, too."
-        )
     results = Results([])
-    if scope is not None and query.is_empty:
-        results = engine.listed(query, scope)
-    elif scope is not None:
-        if sort == "date" and mode != "semantic":
-            results = engine.newest(query, side, scope)
-        if not results.ranked:
-            results = engine.results(
-                query,
-                mode=mode,
-                side=side,
-                scope=scope,
-                embedder=embedder,
-                depth=engine.depth,
-                near=_NEAR,
-            )
+    if scope is not None:
+        results = _looked_up(engine, query, scope, mode, side, sort, embedder)
     ranked = results.ranked
     found = [hit for item in ranked if (hit := hit_of(item, records, query, there)) is not None]
     items = {item.row: item for item in ranked}
@@ -161,6 +132,38 @@ def search(
         total=len(hits),
         capped=results.capped,
         waiting=waiting,
+    )
+
+
+def _looked_up(
+    engine: Engine,
+    query: Query,
+    scope: Scope,
+    mode: Mode,
+    side: Side,
+    sort: Sort,
+    embedder: Callable[[], Embedder] | None,
+) -> Results:
+    """What the index has: a list, all that has every word by date, or the best."""
+    if not scope.said and (side != "both" or mode == "semantic"):
+        raise BadArgument(
+            "What tools did is found by words, and has no sides: leave out the mode and the side, "
+            "or look at turns, too."
+        )
+    if query.is_empty:
+        return engine.listed(query, scope)
+    if sort == "date" and mode != "semantic":
+        newest = engine.newest(query, side, scope)
+        if newest.ranked:
+            return newest
+    return engine.results(
+        query,
+        mode=mode,
+        side=side,
+        scope=scope,
+        embedder=embedder,
+        depth=engine.depth,
+        near=_NEAR,
     )
 
 
@@ -213,6 +216,22 @@ def fresh_at(layout: Layout) -> float | None:
 
 
 # -- lists
+
+
+def _list(archive: Archive, answer: Answer, there: set[str], page: slice) -> Answer:
+    """An answer without words: engagements, and what is left out of their list."""
+    filters, records = answer.query.filters, archive.minutes.records()
+    if filters.tools is not None:
+        raise BadArgument("--has-tools is about turns: say what to look for.")
+    hits, ghosts, copies = _listed(archive, records, filters, there)
+    return msgspec.structs.replace(
+        answer,
+        hits=[hidden(resumed(archive, hit), archive.hide) for hit in hits[page]],
+        total=len(hits),
+        ghosts_hidden=ghosts,
+        copies_hidden=copies,
+        hidden=hidden_of(records, filters),
+    )
 
 
 def _listed(

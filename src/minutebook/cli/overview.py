@@ -89,7 +89,7 @@ def _print_minutes(archive: Archive, *, ended: bool) -> None:
     run_ingest(archive, choose_extractor("offline"), ended=ended)
     print_engagements(archive)
     terminal.say(
-        "Found by rules, offline: no key was needed, and nothing left this machine. "
+        "Found offline: no key was needed, and nothing left this machine. "
         "A model does it better (`ingest --help`)."
     )
 
