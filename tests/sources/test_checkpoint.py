@@ -15,6 +15,7 @@ from minutebook.model import Round, SessionInfo
 from minutebook.sources.base import ExportHeader
 from minutebook.sources.claude_code import ClaudeCode
 from minutebook.sources.claude_code.read import ClaudeReading
+from minutebook.sources.library import open_file
 from tests.conftest import (
     as_line,
     assistant,
@@ -50,7 +51,7 @@ def in_steps(path: Path, lines: list[bytes], cuts: list[int]) -> tuple[list[Roun
     kept: list[Round] = []
     for cut in [*cuts, len(lines)]:
         path.write_bytes(b"".join(lines[:cut]))
-        resumed = SOURCE.resume(path, blob) if blob is not None else None
+        resumed = SOURCE.resume(open_file(path), blob) if blob is not None else None
         if resumed is None:
             kept = []
         reading = resumed or ClaudeReading(path)
@@ -160,15 +161,16 @@ def test_a_changed_prefix_is_not_gone_on_from(tmp_path: Path) -> None:
     read(reading)
     assert reading.checkpoint is not None
     original = path.read_bytes()
-    assert SOURCE.resume(path, reading.checkpoint) is not None
+    transcript = open_file(path)
+    assert SOURCE.resume(transcript, reading.checkpoint) is not None
     path.write_bytes(original.replace(b"p1", b"pX"))
-    assert SOURCE.resume(path, reading.checkpoint) is None
+    assert SOURCE.resume(transcript, reading.checkpoint) is None
     path.write_bytes(original[:50])
-    assert SOURCE.resume(path, reading.checkpoint) is None
+    assert SOURCE.resume(transcript, reading.checkpoint) is None
     path.write_bytes(original)
-    assert SOURCE.resume(path, b"{}") is None
+    assert SOURCE.resume(transcript, b"{}") is None
     path.unlink()
-    assert SOURCE.resume(path, reading.checkpoint) is None
+    assert SOURCE.resume(transcript, reading.checkpoint) is None
 
 
 def test_half_a_line_is_no_place_to_go_on_from(tmp_path: Path) -> None:

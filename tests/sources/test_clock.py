@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from minutebook.derive.clock import Moment, write_clock
-from minutebook.sources.claude_code.moments import MAKERS, clock_of
+from minutebook.sources.assembly.clocks import clock_of
+from minutebook.sources.claude_code.moments import MAKERS
 
 usual = st.datetimes(datetime(1971, 1, 1), datetime(2199, 12, 31)).map(
     lambda moment: moment.isoformat(timespec="milliseconds") + "Z"

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from minutebook.sources.assembly import seen
+from minutebook.sources.assembly.seen import SeenIds
 from minutebook.sources.base import read_session
-from minutebook.sources.claude_code import agents, seen
+from minutebook.sources.claude_code import agents
 from minutebook.sources.claude_code.read import ClaudeReading
-from minutebook.sources.claude_code.seen import SeenIds
 from tests.conftest import Record, as_line, assistant, tool_result, tool_use, user
 
 

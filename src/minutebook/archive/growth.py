@@ -13,7 +13,7 @@ from minutebook.record.checkpoints import checkpoint_of
 from minutebook.record.facts import SessionFacts
 from minutebook.record.kept import KeptRounds
 from minutebook.record.layout import SessionFolder
-from minutebook.record.ledger import Entry, fingerprint
+from minutebook.record.ledger import Entry
 from minutebook.record.media import MediaStore, without_pictures
 from minutebook.record.merge import Merge
 from minutebook.record.recover import StoredRounds, is_missing
@@ -53,10 +53,11 @@ class Growth:
         transcript = self._transcript
         if entry is None or self._folder is None or entry.source != transcript.location:
             return None
+        source = SOURCES[transcript.source]
         blob = checkpoint_of(self._folder, entry.rounds)
-        if blob is None or fingerprint(transcript.path, entry.size) != entry.head:
+        if blob is None or source.head(transcript, entry.size) != entry.head:
             return None
-        resumed = SOURCES[transcript.source].resume(transcript.path, blob)
+        resumed = source.resume(transcript, blob)
         if resumed is not None:
             self.behind = entry.rounds
         return resumed

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from pathlib import Path
 from types import TracebackType
 
 from minutebook.archive.archive import Archive
@@ -18,7 +17,7 @@ from minutebook.errors import Conflict
 from minutebook.record.database import Broken, count_rows, open_database, put_rows
 from minutebook.record.indexes import write_indexes
 from minutebook.record.layout import SessionFolder
-from minutebook.record.ledger import Entry, Ledger, fingerprint, load_ledger, save_ledger
+from minutebook.record.ledger import Entry, Ledger, load_ledger, save_ledger
 from minutebook.record.patches import Malformed
 from minutebook.record.publish import all_rows, cover_rows
 from minutebook.record.rounds import Damaged, RoundRow
@@ -60,19 +59,21 @@ class RunView:
         if lost or len(folder.numbers()) < entry.rounds:
             return False  # it is made again
         try:
-            return entry.head == fingerprint(transcript.path, entry.size) and (
-                entry.beside == SOURCES[transcript.source].beside(transcript.path)
-            )
+            source = SOURCES[transcript.source]
+            return entry.head == source.head(
+                transcript, entry.size
+            ) and entry.beside == source.beside(transcript)
         except OSError:
             return False  # the reading will say what is wrong
 
-    def doubles(self, transcripts: Sequence[Transcript]) -> dict[Path, Path]:
-        """Files whose id another file has too → that file: the one archived, else the larger."""
+    def doubles(self, transcripts: Sequence[Transcript]) -> dict[str, str]:
+        """Locations of files whose id another file has too → where that one is: the one archived,
+        else the larger."""
         chosen = self.archive.chosen_transcripts(transcripts)
         return {
-            transcript.path: chosen[transcript.session_id].path
+            transcript.location: chosen[transcript.session_id].location
             for transcript in transcripts
-            if chosen[transcript.session_id].path != transcript.path
+            if chosen[transcript.session_id].location != transcript.location
         }
 
 
@@ -217,4 +218,4 @@ def _is_another(entry: Entry, transcript: Transcript) -> bool:
     """Whether a file at another place than the archived one is not that file, moved."""
     if entry.source == transcript.location or not entry.head:
         return False
-    return fingerprint(transcript.path, entry.size) != entry.head
+    return SOURCES[transcript.source].head(transcript, entry.size) != entry.head

@@ -28,6 +28,7 @@ from minutebook.record.patches import Malformed
 from minutebook.record.recover import StoredRounds, read_subagent, recovered_facts
 from minutebook.sources.base import Transcript
 from minutebook.sources.library import open_transcript
+from minutebook.sources.registry import SOURCES
 
 _KEPT_BYTES = 48_000_000  # of decoded round files, so that scrolling does not decode them again
 _AGENTS = 8
@@ -39,13 +40,7 @@ UNANSWERED = "unanswered"
 
 def current_transcript(transcript: Transcript | None) -> Transcript | None:
     """A transcript with the size it has now; None where it was deleted since."""
-    if transcript is None:
-        return None
-    try:
-        stat = transcript.path.stat()
-    except OSError:
-        return None
-    return msgspec.structs.replace(transcript, size=stat.st_size, mtime=stat.st_mtime)
+    return SOURCES[transcript.source].current(transcript) if transcript is not None else None
 
 
 class RoundShape(msgspec.Struct, frozen=True):

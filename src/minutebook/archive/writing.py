@@ -24,7 +24,7 @@ from minutebook.record.documents import peek
 from minutebook.record.facts import SessionFacts, read_facts
 from minutebook.record.header import header_of
 from minutebook.record.layout import Layout, SessionFolder, agent_id_of
-from minutebook.record.ledger import Entry, fingerprint
+from minutebook.record.ledger import Entry
 from minutebook.record.media import MediaStore
 from minutebook.record.publish import Publication, Published
 from minutebook.record.recover import StoredRounds, recovered_facts, restore_rounds
@@ -84,8 +84,8 @@ class SessionWriting:
         self._known = self._facts() if entry is not None else None
         if self._known is not None and len(self._folder.numbers()) < self._known.written.rounds:
             restore_rounds(self._folder, transcript.session_id)
-        self._head = fingerprint(transcript.path, transcript.size)
-        self._beside = source.beside(transcript.path)
+        self._head = source.head(transcript, transcript.size)
+        self._beside = source.beside(transcript)
         self._media = MediaStore()
         self._growth = Growth(
             transcript,

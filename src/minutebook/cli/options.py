@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from minutebook.errors import BadArgument
-from minutebook.sources.registry import SOURCES
 
 if TYPE_CHECKING:
     from minutebook.archive import Archive
@@ -40,7 +39,7 @@ root_option = click.option(
     metavar="PATH",
     help="Where the transcripts are: a configuration folder, a folder of transcripts or one "
     "file; may be given several times. "
-    f"[default: {'; '.join(source.home for source in SOURCES.values())}]",
+    "[default: where each agent keeps them; `minutebook agents` lists the places]",
 )
 archive_option = click.option(
     "--archive",

@@ -6,8 +6,6 @@ what it misses is read from the sessions' own folders.
 
 from __future__ import annotations
 
-import hashlib
-from pathlib import Path
 from typing import Protocol
 
 import msgspec
@@ -21,7 +19,6 @@ from minutebook.record.recover import FIRST_RELEASE, format_of, recovered_facts
 from minutebook.record.store import write_atomically
 
 VERSION = 2
-_HEAD = 4096
 
 
 class Entry(msgspec.Struct, omit_defaults=True):
@@ -135,9 +132,3 @@ def save_ledger(layout: Layout, ledger: Ledger) -> None:
         VERSION, dict(sorted(ledger.sessions.items())), dict(sorted(ledger.unusable.items()))
     )
     write_atomically(layout.ledger, msgspec.json.encode(ordered) + b"\n")
-
-
-def fingerprint(path: Path, size: int) -> str:
-    """A digest of the first bytes of a file, as far as it reached when it had this size."""
-    with path.open("rb") as file:
-        return hashlib.sha256(file.read(min(size, _HEAD))).hexdigest()[:16]

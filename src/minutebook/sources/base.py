@@ -33,11 +33,14 @@ class Transcript(msgspec.Struct, frozen=True):
     mtime: float
     root: Path | None = None
     """The configuration folder it was found in; None for a file named by a person."""
+    key: str = ""
+    """Which of the sessions in the file it is, where a file holds several."""
 
     @property
     def location(self) -> str:
         """Its path as text that can be written down: a file name need not be UTF-8."""
-        return str(self.path).encode("utf-8", "backslashreplace").decode()
+        path = str(self.path).encode("utf-8", "backslashreplace").decode()
+        return f"{path}#{self.key}" if self.key else path
 
 
 class Trouble(msgspec.Struct, frozen=True):
@@ -204,21 +207,30 @@ class Source(Protocol):
         """Whether a file, or a folder, looks like this agent's."""
         ...
 
-    def beside(self, path: Path) -> str:
+    def current(self, transcript: Transcript) -> Transcript | None:
+        """The transcript with the size and time it has now; None where it was deleted since."""
+        ...
+
+    def head(self, transcript: Transcript, size: int) -> str:
+        """A digest of how the transcript began when it had this size: a rewritten one has
+        another. OSError where it cannot be read."""
+        ...
+
+    def beside(self, transcript: Transcript) -> str:
         """Changes when a file that belongs to the transcript does."""
         ...
 
     def orphans(self, folder: Path, session_ids: Collection[str]) -> list[Trouble]: ...
 
-    def retention_days(self, root: Path) -> int:
-        """After how many days the agent deletes a transcript of this root."""
+    def retention_days(self, root: Path) -> int | None:
+        """After how many days the agent deletes a transcript of this root; None: never."""
         ...
 
     # -- reading
 
-    def read(self, path: Path, depth: Depth) -> Reading: ...
+    def read(self, transcript: Transcript, depth: Depth) -> Reading: ...
 
-    def resume(self, path: Path, checkpoint: bytes) -> Reading | None:
+    def resume(self, transcript: Transcript, checkpoint: bytes) -> Reading | None:
         """Go on from a checkpoint; None where the file is not what it was up to there."""
         ...
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from minutebook.model import FormatReport, SessionInfo
-from minutebook.sources.base import Depth, Reading, Transcript, Trouble, reason_of
+from minutebook.sources.base import Depth, Reading, Source, Transcript, Trouble, reason_of
 from minutebook.sources.fan_out import fan_out
 from minutebook.sources.registry import SOURCES
 
@@ -34,15 +34,23 @@ class Library:
     def _found(self) -> tuple[list[Transcript], list[Trouble]]:
         transcripts: list[Transcript] = []
         troubles: list[Trouble] = []
-        for source in SOURCES.values():
-            places = self.places or tuple(p for p in [source.default_root()] if p.is_dir())
-            if self._lenient:
-                places = tuple(place for place in places if place.exists())
+        for source, places in self._shares():
             found, odd = source.discover(places)
             transcripts += found
             troubles += odd
         transcripts.sort(key=lambda t: (-t.mtime, str(t.path)))
         return transcripts, troubles
+
+    def _shares(self) -> Iterator[tuple[Source, tuple[Path, ...]]]:
+        """Each source with its places: of those named, the ones it claims; else its own home."""
+        named = [place for place in self.places if not self._lenient or place.exists()]
+        claimed = {place: _claimed(place) for place in named}
+        for source in SOURCES.values():
+            if self.places:
+                places = tuple(place for place in named if source.name in claimed[place])
+            else:
+                places = tuple(place for place in [source.default_root()] if place.is_dir())
+            yield source, places
 
     @property
     def transcripts(self) -> list[Transcript]:
@@ -77,6 +85,12 @@ class Library:
         return fan_out(format_report, self.transcripts, jobs)
 
 
+def _claimed(place: Path) -> list[str]:
+    """Whose transcripts are at a place; nobody's is the first source's, which says so."""
+    found = [source.name for source in SOURCES.values() if source.claims(place)]
+    return found or [next(iter(SOURCES))]
+
+
 def chosen_copies(
     transcripts: Iterable[Transcript], preferred: Mapping[str, str]
 ) -> dict[str, Transcript]:
@@ -101,7 +115,7 @@ def open_file(path: Path) -> Transcript:
 
 def open_transcript(transcript: Transcript, depth: Depth = "full") -> Reading:
     """Begin a reading with the source that found the transcript."""
-    return SOURCES[transcript.source].read(transcript.path, depth)
+    return SOURCES[transcript.source].read(transcript, depth)
 
 
 def overview(transcript: Transcript) -> Overview:

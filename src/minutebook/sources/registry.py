@@ -1,8 +1,65 @@
-"""The sources there are. Adding an agent is adding a folder and a line here."""
+"""The agents whose transcripts can be read: those that come with us, and installed adapters.
+
+Adding one is adding a folder and a line here; a package of its own says
+``[project.entry-points."minutebook.sources"]`` instead, and nothing here has to know it.
+"""
 
 from __future__ import annotations
 
-from minutebook.sources.base import Source
-from minutebook.sources.claude_code import ClaudeCode
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from importlib import import_module
 
-SOURCES: dict[str, Source] = {source.name: source for source in (ClaudeCode(),)}
+from minutebook.sources.base import Source
+
+GROUP = "minutebook.sources"
+_OWN = ("minutebook.sources.claude_code:ClaudeCode",)
+
+
+class Registry(Mapping[str, Source]):
+    """Adapters by their name, ours first; found when they are first needed."""
+
+    @cached_property
+    def _found(self) -> dict[str, Source]:
+        found = [_made(place) for place in _OWN]
+        self.problems: dict[str, str] = {}
+        """Installed adapters that could not be used → why."""
+        from importlib.metadata import entry_points
+
+        for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+            try:
+                source: Source = entry.load()()
+                if any(known.name == source.name for known in found):
+                    raise ValueError(f"there is an adapter called {source.name} already")
+            except Exception as error:  # a stranger's code: it must not take ours down
+                self.problems[entry.name] = f"{type(error).__name__}: {error}"
+            else:
+                found.append(source)
+        return {source.name: source for source in found}
+
+    def __getitem__(self, name: str) -> Source:
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def by_program(self, program: str) -> Source | None:
+        """The adapter of a program, by what its command is called (``codex``)."""
+        wanted = program.lower()
+        return next((source for source in self.values() if source.program == wanted), None)
+
+    def forget(self) -> None:
+        """Look for installed adapters again."""
+        self.__dict__.pop("_found", None)
+
+
+def _made(place: str) -> Source:
+    module, _, name = place.partition(":")
+    source: Source = getattr(import_module(module), name)()
+    return source
+
+
+SOURCES = Registry()

@@ -96,6 +96,8 @@ def clean_ups(library: Library, now: float | None = None) -> list[CleanUp]:
     found = []
     for (source, root), ages in roots.items():
         days = SOURCES[source].retention_days(root)
+        if days is None:
+            continue
         left = sorted(days - age for age in ages)
         ahead = [days_left for days_left in left if days_left > 0]
         found.append(

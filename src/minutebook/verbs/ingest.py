@@ -196,7 +196,7 @@ class Ingestion:
             for item, seen in fan_out(label, busy):
                 if seen.done is not None and item.transcript is not None:
                     run.note(item.transcript, seen.done)
-                    outcomes[str(item.transcript.path)] = outcome_of(item.transcript, seen.done)
+                    outcomes[item.transcript.location] = outcome_of(item.transcript, seen.done)
                 self._sort_out(item, seen)
                 yield item
             told = [outcomes.get(item.place) or item.told for item in selected if item.told]

@@ -76,22 +76,24 @@ class Inscription:
     def __iter__(self) -> Iterator[Inscribed]:
         with WritingRun(self._archive, "inscribe", ended=self._ended) as run:
             doubles = run.doubles(self._transcripts)
-            own = [t for t in self._transcripts if t.path not in doubles]
+            own = [t for t in self._transcripts if t.location not in doubles]
             stale = [transcript for transcript in own if not run.is_current(transcript)]
             found = {
-                t.path: Inscribed(t, "unusable" if run.ledger.is_unusable(t) else "unchanged")
+                t.location: Inscribed(t, "unusable" if run.ledger.is_unusable(t) else "unchanged")
                 for t in own
             }
             for transcript in self._transcripts:
-                if transcript.path in doubles:
-                    problem = f"the same session id as {doubles[transcript.path]}"
-                    found[transcript.path] = Inscribed(transcript, "duplicate", problem=problem)
+                if transcript.location in doubles:
+                    problem = f"the same session id as {doubles[transcript.location]}"
+                    found[transcript.location] = Inscribed(transcript, "duplicate", problem=problem)
             write = partial(write_one, run, self._archive.minutes.records())
             for transcript, done in fan_out(write, stale, self._jobs):
                 run.note(transcript, done)
-                found[transcript.path] = outcome_of(transcript, done)
-                yield found[transcript.path]
-            self.report = InscribeReport([found[t.path] for t in self._transcripts], run.remarks)
+                found[transcript.location] = outcome_of(transcript, done)
+                yield found[transcript.location]
+            self.report = InscribeReport(
+                [found[t.location] for t in self._transcripts], run.remarks
+            )
 
 
 def write_one(run: WritingRun, records: dict[str, SessionRecord], transcript: Transcript) -> Done:

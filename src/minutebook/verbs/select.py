@@ -62,11 +62,11 @@ def select(
     doubles = run.doubles(found)
     selected: list[Selected] = []
     for transcript in found:
-        if transcript.path in doubles:
-            problem = f"the same session id as {doubles[transcript.path]}"
+        if transcript.location in doubles:
+            problem = f"the same session id as {doubles[transcript.location]}"
             told = Inscribed(transcript, "duplicate", problem=problem)
             selected.append(Selected(session_id=transcript.session_id, told=told))
-    chosen = {t.session_id: t for t in found if t.path not in doubles}
+    chosen = {t.session_id: t for t in found if t.location not in doubles}
     ids = list(chosen)
     if sessions is not None or transcripts is None:
         wanted = run.ledger.sessions if sessions is None else sessions

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from minutebook.model import ToolKind
 from minutebook.sources.base import Depth, Exporter, Transcript, Trouble
 from minutebook.sources.claude_code import locate, settings, tools
+from minutebook.sources.files import current_file, head_of_file
 
 if TYPE_CHECKING:
     from minutebook.sources.claude_code.read import ClaudeReading
@@ -44,8 +45,14 @@ class ClaudeCode:
 
         return claims(path)
 
-    def beside(self, path: Path) -> str:
-        return locate.beside(path)
+    def current(self, transcript: Transcript) -> Transcript | None:
+        return current_file(transcript)
+
+    def head(self, transcript: Transcript, size: int) -> str:
+        return head_of_file(transcript.path, size)
+
+    def beside(self, transcript: Transcript) -> str:
+        return locate.beside(transcript.path)
 
     def orphans(self, folder: Path, session_ids: Collection[str]) -> list[Trouble]:
         return locate.orphans(folder, session_ids)
@@ -55,20 +62,20 @@ class ClaudeCode:
 
     # -- reading; its modules are loaded when there is something to read
 
-    def read(self, path: Path, depth: Depth) -> ClaudeReading:
+    def read(self, transcript: Transcript, depth: Depth) -> ClaudeReading:
         from minutebook.sources.claude_code.read import ClaudeReading
 
-        return ClaudeReading(path, depth)
+        return ClaudeReading(transcript.path, depth)
 
-    def resume(self, path: Path, checkpoint: bytes) -> ClaudeReading | None:
+    def resume(self, transcript: Transcript, checkpoint: bytes) -> ClaudeReading | None:
         """Go on from a checkpoint; None where the file is not what it was up to there."""
         from minutebook.sources.claude_code.checkpoint import decode_checkpoint
         from minutebook.sources.claude_code.read import ClaudeReading
 
         known = decode_checkpoint(checkpoint)
-        if known is None or not known.fits(path):
+        if known is None or not known.fits(transcript.path):
             return None
-        return ClaudeReading(path, resume=known)
+        return ClaudeReading(transcript.path, resume=known)
 
     def tool_kind(self, name: str) -> ToolKind:
         return tools.tool_kind(name)

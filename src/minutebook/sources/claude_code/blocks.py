@@ -14,38 +14,14 @@ from minutebook.model import (
     ResultPart,
     Text,
     Thinking,
-    ToolCall,
     ToolResult,
     Unknown,
 )
+from minutebook.sources.assembly.opened import OpenCall
 from minutebook.sources.claude_code.messages import classify, spoken
 from minutebook.sources.claude_code.records import FullBlock, SkimBlock
 from minutebook.sources.claude_code.results import NO_FACTS, ResultFacts
 from minutebook.sources.claude_code.tools import tool_kind
-
-
-class OpenCall:
-    """A tool call that may still get its result."""
-
-    __slots__ = ("agent", "at", "id", "input", "kind", "name", "result")
-
-    def __init__(self, id: str, name: str, input: Any, at: str | None) -> None:
-        self.id = id
-        self.name = name
-        self.input = input
-        self.at = at
-        self.agent: str | None = None
-        self.result: ToolResult | None = None
-        self.kind = tool_kind(name)
-
-    @classmethod
-    def thaw(cls, call: ToolCall) -> OpenCall:
-        opened = cls(call.id, call.name, call.input, call.at)
-        opened.agent, opened.kind = call.agent, call.kind
-        return opened
-
-    def freeze(self) -> ToolCall:
-        return ToolCall(self.id, self.name, self.input, self.result, self.at, self.agent, self.kind)
 
 
 def skimmed(block: SkimBlock | str) -> Text | Image | Document | None:
@@ -65,7 +41,8 @@ def converted(block: FullBlock | str, at: str | None) -> Block | OpenCall | None
         return Text(block)
     kind = block.type
     if kind == "tool_use":
-        return OpenCall(block.id or "", block.name or "", block.input, at)
+        name = block.name or ""
+        return OpenCall(block.id or "", name, block.input, at, tool_kind(name))
     if kind == "text":
         return None if block.text is None else Text(block.text)
     if kind == "thinking":

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from minutebook.sources.claude_code.assemble import AssemblerState
+from minutebook.sources.assembly.assemble import AssemblerState
 from minutebook.sources.claude_code.info import InfoCollector
 from minutebook.sources.claude_code.queue import PromptQueue
 

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from minutebook.model import Attachment, Block, FormatReport, Notice, Reply, Text, Unknown
-from minutebook.sources.claude_code.assemble import RoundAssembler
+from minutebook.sources.assembly.assemble import RoundAssembler
+from minutebook.sources.assembly.opened import OpenCall, OpenMessage
+from minutebook.sources.assembly.replies import reply_key
 from minutebook.sources.claude_code.blocks import (
-    OpenCall,
     converted,
     result_of,
     skimmed,
     user_blocks,
 )
 from minutebook.sources.claude_code.carried import Adds
-from minutebook.sources.claude_code.opened import OpenMessage
 from minutebook.sources.claude_code.records import (
     MESSAGES,
     FullBlock,
@@ -35,7 +35,8 @@ from minutebook.sources.claude_code.records import (
 )
 from minutebook.sources.claude_code.results import NO_FACTS, ResultExtras, facts_of
 from minutebook.sources.claude_code.stream import RecordStream
-from minutebook.sources.claude_code.usage import billing_of, reply_key, usage_of
+from minutebook.sources.claude_code.tools import tool_kind
+from minutebook.sources.claude_code.usage import bill, billing_of, settle, usage_of
 
 SPAWNING_TOOLS = frozenset({"Task", "Agent"})
 _SPILLED = "<persisted-output>"
@@ -159,9 +160,9 @@ class Conversation:
             if message.stop_reason is not None:
                 reply.stop = message.stop_reason or reply.stop
             if adds is not None and adds.billing is not None:
-                reply.settle(message.usage, adds.billing)
+                settle(reply, message.usage, adds.billing)
             elif message.usage is not None:
-                reply.bill(message.usage, record.timestamp, message.model, _cost(record))
+                bill(reply, message.usage, record.timestamp, message.model, _cost(record))
             self._reply_in_full(reply, record.timestamp, blocks, adds)
             return
         for block in blocks:
@@ -177,7 +178,7 @@ class Conversation:
             return
         reply = self.assembler.open_reply(message.id or None)
         if reply is not None:
-            reply.bill(message.usage, record.timestamp, message.model, _cost(record))
+            bill(reply, message.usage, record.timestamp, message.model, _cost(record))
         else:
             self.assembler.repeated(_accounted(message, record, _cost(record)))
 
@@ -213,7 +214,8 @@ class Conversation:
         """FMT-07: a tool call that is a record of its own."""
         self._legacy += 1
         id = record.id or record.tool_use_id or f"legacy-{self._legacy}"
-        call = OpenCall(id, record.tool or record.name or "", record.input, record.timestamp)
+        name = record.tool or record.name or ""
+        call = OpenCall(id, name, record.input, record.timestamp, tool_kind(name))
         reply = OpenMessage("assistant", record.uuid, record.timestamp)
         self.assembler.reply(reply, None, record.cwd, record.gitBranch)
         if self._full:

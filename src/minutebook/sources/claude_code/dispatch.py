@@ -10,6 +10,8 @@ from typing import Any
 
 from minutebook.derive import messages as kinds
 from minutebook.model import Block, Document, Image, Message, Notice, Round, Text, ToolCall
+from minutebook.sources.assembly.opened import OpenMessage
+from minutebook.sources.assembly.seen import SeenIds
 from minutebook.sources.claude_code import known
 from minutebook.sources.claude_code.agents import Sidechains
 from minutebook.sources.claude_code.asides import Asides
@@ -21,7 +23,6 @@ from minutebook.sources.claude_code.moments import (
     SYNTHETIC_MODEL,
     made_user_record,
 )
-from minutebook.sources.claude_code.opened import OpenMessage
 from minutebook.sources.claude_code.queue import PromptQueue, QueuedPrompt
 from minutebook.sources.claude_code.records import (
     MESSAGES,
@@ -32,7 +33,6 @@ from minutebook.sources.claude_code.records import (
     ProgressFields,
     Record,
 )
-from minutebook.sources.claude_code.seen import SeenIds
 from minutebook.sources.claude_code.stream import SIGNATURE_MARK, RecordStream
 
 # In the queue, commands and task objects stand beside prompts: `/theme`, `{"task_id": …`;
@@ -242,7 +242,8 @@ class Dispatcher:
             start = carried.round
             self.main.assembler.begin(start.cwd, start.branch, prompted=start.prompted)
         if carried.facts is not None and self._stream.full:
-            self.main.assembler.facts(carried.facts)
+            facts = carried.facts
+            self.main.assembler.facts(facts.clock, facts.progress, facts.compactions)
         self.clocked = self.clocked and not carried.end
         self._carried(carried.message, Record(type="minutebook"))
 

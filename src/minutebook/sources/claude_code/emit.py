@@ -23,10 +23,10 @@ from minutebook.model import (
     ToolCall,
     ToolResult,
 )
+from minutebook.sources.assembly.seen import SeenIds
 from minutebook.sources.base import ExportHeader
 from minutebook.sources.claude_code import known
 from minutebook.sources.claude_code.carried import Adds, RoundFacts, RoundStart
-from minutebook.sources.claude_code.seen import SeenIds
 from minutebook.sources.claude_code.wire import (
     Json,
     added,

@@ -16,16 +16,14 @@ from minutebook.model import (
     SessionInfo,
     Usage,
 )
+from minutebook.sources.assembly.facts import headline
+from minutebook.sources.assembly.seen import SeenIds
 from minutebook.sources.base import ExportHeader
 from minutebook.sources.claude_code.locate import SOURCE
 from minutebook.sources.claude_code.messages import parse_command
 from minutebook.sources.claude_code.moments import SYNTHETIC_MODEL
 from minutebook.sources.claude_code.records import ForkFields, FullBlock, OtherRecord, Record
-from minutebook.sources.claude_code.seen import SeenIds
 from minutebook.sources.claude_code.signatures import own_signature
-
-_LOOKED_AT = 4_000  # characters of a prompt that may become a title
-
 
 _repeated = attrgetter("cwd", "gitBranch", "version", "sessionId", "slug")
 
@@ -207,7 +205,7 @@ class InfoCollector(msgspec.Struct):
             or self._ai_title
             or recap
             or self._origin_title
-            or _headline(first_prompt)
+            or headline(first_prompt)
         )
         named = [self._custom_title or self._agent_name]
         links = dict(self._forks)
@@ -245,12 +243,3 @@ class InfoCollector(msgspec.Struct):
             prompt_ids=counts.prompt_ids,
             cost=self._cost,
         )
-
-
-def _headline(text: str) -> str:
-    """The first line of a prompt, short enough for a title."""
-    from minutebook.derive.secrets import mask  # its patterns take a while to compile
-
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    line = mask(line[:_LOOKED_AT])  # before it is cut: half a secret would be taken for a word
-    return line if len(line) <= 120 else line[:119].rstrip() + "…"

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from minutebook.model import BadLine, FormatReport, Loose, Round, SessionInfo, Subagent
+from minutebook.sources.assembly.seen import SeenIds
 from minutebook.sources.base import Depth, reason_of
 from minutebook.sources.claude_code.agents import links_of
 from minutebook.sources.claude_code.checkpoint import Checkpoint, join_checkpoint, tail_of
@@ -15,7 +16,6 @@ from minutebook.sources.claude_code.dispatch import Dispatcher
 from minutebook.sources.claude_code.info import Counts
 from minutebook.sources.claude_code.locate import agent_files, custom_title, session_folder
 from minutebook.sources.claude_code.messages import spoken
-from minutebook.sources.claude_code.seen import SeenIds
 from minutebook.sources.claude_code.stream import RecordStream
 
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from minutebook.model import BadLine, FormatReport
+from minutebook.sources.assembly.repair import Unreadable, coerce, rescue
 from minutebook.sources.base import Depth
 from minutebook.sources.claude_code.records import (
     DECODE_ERRORS,
@@ -23,7 +24,6 @@ from minutebook.sources.claude_code.records import (
     decode_other,
     decode_skim,
 )
-from minutebook.sources.claude_code.repair import Unreadable, coerce, rescue
 from minutebook.sources.jsonl import LineReader
 
 # Quotes inside JSON strings are escaped, so these bytes can only be structure. They are

@@ -8,9 +8,9 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from minutebook.sources.assembly.repair import Unreadable, rescue
+from minutebook.sources.assembly.seen import SeenIds
 from minutebook.sources.claude_code import known
-from minutebook.sources.claude_code.repair import Unreadable, rescue
-from minutebook.sources.claude_code.seen import SeenIds
 
 Json = dict[str, Any]
 _MOST_REPLIES = 1_000  # that may still get a line

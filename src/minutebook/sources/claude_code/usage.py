@@ -11,7 +11,8 @@ from typing import Annotated, Any
 
 import msgspec
 
-from minutebook.model import Billing, Reply, Usage
+from minutebook.model import Billing, Usage
+from minutebook.sources.assembly.opened import OpenMessage
 
 _MOST_TOKENS = 10**12  # a reply with more than this is damage, not usage
 _MOST_USD = 10.0**9
@@ -36,11 +37,6 @@ class UsageFields(msgspec.Struct, gc=False):
     cache_creation: CacheFields | None = None
     inference_geo: str | None = None
     speed: str | None = None
-
-
-def reply_key(reply_id: str | None, line_id: str | None) -> str:
-    """What a reply is counted by: the provider's id, else that of its line."""
-    return reply_id or f"line:{line_id}"
 
 
 def usage_of(fields: UsageFields) -> Usage:
@@ -102,14 +98,21 @@ def is_better(fields: UsageFields, at: str | None, known: Usage, known_at: str |
     return more > 0 or (more == 0 and (at or "~") < (known_at or "~"))
 
 
-def better_reply(new: Reply, known: Reply | None) -> Reply:
-    """Which of two sightings of a reply is believed; how it ended is known from either."""
-    if known is None:
-        return new
-    better, other = known, new
-    more = new.usage.total - known.usage.total
-    if more > 0 or (more == 0 and (new.at or "~") < (known.at or "~")):
-        better, other = new, known
-    if better.stop is None and other.stop is not None:
-        better = msgspec.structs.replace(better, stop=other.stop)
-    return better
+def bill(
+    reply: OpenMessage, fields: UsageFields, at: str | None, model: str | None, cost: Any
+) -> None:
+    """A line's usage: believed where it is better than what other lines said."""
+    if reply.usage is not None:
+        known_at = reply.billing.at if reply.billing is not None else None
+        if reply.settled or not is_better(fields, at, reply.usage, known_at or reply.at):
+            return
+    reply.usage = usage_of(fields)
+    reply.billing = billing_of(fields, None if at == reply.at else at, cost)
+    reply.model = model or reply.model
+
+
+def settle(reply: OpenMessage, fields: UsageFields | None, billing: Billing) -> None:
+    """What an export says the usage is."""
+    reply.usage = None if fields is None else usage_of(fields)
+    reply.billing = None if billing == Billing() else billing
+    reply.settled = True

@@ -7,6 +7,7 @@ a tool result. A round that has been handed out never changes again.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import islice
 from typing import cast
 
@@ -24,16 +25,15 @@ from minutebook.model import (
     ToolResult,
     Usage,
 )
-from minutebook.sources.claude_code.blocks import OpenCall
-from minutebook.sources.claude_code.carried import RoundFacts
-from minutebook.sources.claude_code.opened import (
+from minutebook.sources.assembly.opened import (
+    OpenCall,
     OpenMessage,
     OpenRound,
     OpenState,
     frozen,
     thawed,
 )
-from minutebook.sources.claude_code.usage import reply_key
+from minutebook.sources.assembly.replies import reply_key
 
 _HELD = 4  # closed rounds that may wait for results
 _RECENT = 256  # replies that may still go on in a later round
@@ -207,11 +207,13 @@ class RoundAssembler:
     def compacted(self, compaction: Compaction) -> None:
         self.round.compactions.append(compaction)
 
-    def facts(self, facts: RoundFacts) -> None:
+    def facts(
+        self, clock: str, progress: Iterable[Reply], compactions: Iterable[Compaction]
+    ) -> None:
         """What an export says of the open round."""
-        self.round.clocks.append(facts.clock)
-        self.round.progress.update((reply.id, reply) for reply in facts.progress)
-        self.round.compactions.extend(facts.compactions)
+        self.round.clocks.append(clock)
+        self.round.progress.update((reply.id, reply) for reply in progress)
+        self.round.compactions.extend(compactions)
 
     # -- what goes out
 

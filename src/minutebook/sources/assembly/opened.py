@@ -16,17 +16,38 @@ from minutebook.model import (
     Round,
     StrayResult,
     ToolCall,
+    ToolKind,
+    ToolResult,
     Usage,
 )
-from minutebook.sources.claude_code.blocks import OpenCall
-from minutebook.sources.claude_code.moments import clock_of, joined_clocks
-from minutebook.sources.claude_code.usage import (
-    UsageFields,
-    better_reply,
-    billing_of,
-    is_better,
-    usage_of,
-)
+from minutebook.sources.assembly.clocks import clock_of, joined_clocks
+from minutebook.sources.assembly.replies import better_reply
+
+
+class OpenCall:
+    """A tool call that may still get its result."""
+
+    __slots__ = ("agent", "at", "id", "input", "kind", "name", "result")
+
+    def __init__(
+        self, id: str, name: str, input: Any, at: str | None, kind: ToolKind = "other"
+    ) -> None:
+        self.id = id
+        self.name = name
+        self.input = input
+        self.at = at
+        self.agent: str | None = None
+        self.result: ToolResult | None = None
+        self.kind: ToolKind = kind
+
+    @classmethod
+    def thaw(cls, call: ToolCall) -> OpenCall:
+        opened = cls(call.id, call.name, call.input, call.at, call.kind)
+        opened.agent = call.agent
+        return opened
+
+    def freeze(self) -> ToolCall:
+        return ToolCall(self.id, self.name, self.input, self.result, self.at, self.agent, self.kind)
 
 
 class OpenMessage:
@@ -60,22 +81,6 @@ class OpenMessage:
         self.queued = False
         self.whole = False  # came as one value: nothing of it is to be worked out again
         self.settled = False  # an export said what its usage is
-
-    def bill(self, fields: UsageFields, at: str | None, model: str | None, cost: Any) -> None:
-        """A line's usage: believed where it is better than what other lines said."""
-        if self.usage is not None:
-            known_at = self.billing.at if self.billing is not None else None
-            if self.settled or not is_better(fields, at, self.usage, known_at or self.at):
-                return
-        self.usage = usage_of(fields)
-        self.billing = billing_of(fields, None if at == self.at else at, cost)
-        self.model = model or self.model
-
-    def settle(self, fields: UsageFields | None, billing: Billing) -> None:
-        """What an export says the usage is."""
-        self.usage = None if fields is None else usage_of(fields)
-        self.billing = None if billing == Billing() else billing
-        self.settled = True
 
     @classmethod
     def thaw(cls, message: Message) -> OpenMessage:

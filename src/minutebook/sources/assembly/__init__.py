@@ -1,0 +1,1 @@
+"""What every adapter needs to make rounds of records: nothing here knows an agent."""
