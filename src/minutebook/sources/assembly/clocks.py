@@ -41,7 +41,7 @@ def joined_clocks(clocks: Sequence[str]) -> str:
 
 
 def _clock(stamps: Sequence[str], letters: Sequence[str]) -> str:
-    """Of timestamps in the usual form (`2026-03-01T10:00:00.000Z`); raises ValueError for others."""
+    """Of timestamps like `2026-03-01T10:00:00.000Z`; raises ValueError for others."""
     text = "\n".join(stamps).encode("ascii")
     if len(text) != (_LENGTH + 1) * len(stamps) - 1 or text.count(b"Z") != len(stamps):
         raise ValueError("another format")
