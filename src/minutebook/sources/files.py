@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 import msgspec
 
-from minutebook.sources.base import Exporter, Reading, Transcript, Trouble
+from minutebook.errors import NotFound
+from minutebook.sources.base import Exporter, Reading, Transcript, Trouble, reason_of
 
 _HEAD = 4096
 
@@ -26,6 +27,42 @@ def head_of_file(path: Path, size: int) -> str:
     """A digest of the first bytes of a file, as far as it reached when it had this size."""
     with path.open("rb") as file:
         return hashlib.sha256(file.read(min(size, _HEAD))).hexdigest()[:16]
+
+
+def first_line(path: Path, most: int = 1 << 16) -> bytes:
+    """The first line of a file, as far as that many bytes of it; nothing for what is not one."""
+    if not path.is_file():  # a pipe of that name would make us wait for ever
+        return b""
+    with path.open("rb") as file:
+        return file.readline(most)
+
+
+def found_files(
+    places: Iterable[Path],
+    source: str,
+    files: Callable[[Path], Iterable[Path]],
+    session_id: Callable[[Path], str],
+) -> tuple[list[Transcript], list[Trouble]]:
+    """Transcripts of places: files that were named, and those `files` finds in a folder."""
+    found: dict[Path, Transcript] = {}
+    troubles: list[Trouble] = []
+    for place in places:
+        if not place.exists():
+            raise NotFound(f"There is no folder or transcript at {place}.")
+        named = place.is_file()
+        for path in (place,) if named else files(place):
+            try:
+                stat = path.stat()
+                if not path.is_file():
+                    troubles.append(Trouble(path, "not a file that can be read"))
+                    continue
+            except OSError as error:
+                troubles.append(Trouble(path, reason_of(error)))
+                continue
+            root = None if named else place
+            known = Transcript(path, source, session_id(path), stat.st_size, stat.st_mtime, root)
+            found.setdefault(path, known)
+    return list(found.values()), troubles
 
 
 class FileSource:

@@ -13,7 +13,10 @@ from importlib import import_module
 from minutebook.sources.base import Source
 
 GROUP = "minutebook.sources"
-_OWN = ("minutebook.sources.claude_code:ClaudeCode",)
+_OWN = (
+    "minutebook.sources.claude_code:ClaudeCode",
+    "minutebook.sources.pi:Pi",
+)
 
 
 class Registry(Mapping[str, Source]):

@@ -8,7 +8,7 @@ tell the same at both depths.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from minutebook.derive import messages as kinds
 from minutebook.derive.clock import Class
@@ -66,7 +66,8 @@ class Draft:
         message = OpenMessage("user", id, at)
         words = [block for block in blocks if isinstance(block, Text)]
         if not self.full:
-            blocks = [b for b in blocks if isinstance(b, Text | Image | Document)]
+            pictures = (b if isinstance(b, Text) else type(b)() for b in blocks if _is_said(b))
+            blocks = list(pictures)
         message.blocks.extend(blocks)
         self.assembler.prompt(message, self.cwd, self.branch)
         if not self.facts.first_prompt:
@@ -147,13 +148,11 @@ class Draft:
 
     def answer(self, call_id: str, result: ToolResult, *, id: str | None) -> None:
         """What the tool answered; kept as a stray where its call is not known."""
-        if not self.full:
-            return
         call = self.assembler.waiting_call(call_id)
-        if call is None:
-            self.assembler.stray(call_id, result, id, result.at)
-        else:
+        if call is not None:
             self.assembler.answer(call, result)
+        elif self.full:
+            self.assembler.stray(call_id, result, id, result.at)
         self._stamp(result.at, "result")
 
     def started_by(self, call_id: str, agent: str) -> None:
@@ -184,7 +183,7 @@ class Draft:
             message = OpenMessage("user", id, at)
             message.blocks.append(block)
             self.assembler.notice(message)
-            self._stamp(at, "other")
+        self._stamp(at, "other")
 
     def interrupted(self, text: str, *, id: str | None, at: str | None) -> None:
         """The person stopped the model."""
@@ -225,3 +224,7 @@ class Draft:
         self.assembler.finish()
         if self.assembler.homeless:
             self.report.left_out["notice outside any round"] += self.assembler.homeless
+
+
+def _is_said(block: Block) -> TypeGuard[Text | Image | Document]:
+    return isinstance(block, Text | Image | Document)

@@ -45,11 +45,13 @@ class Lines(Generic[R]):
         self._lines = LineReader(path, start)
         self._span = (0, 0)
         self._rescued: dict[str, Any] | None = None
+        self._passed: tuple[int, int] | None = None
 
     def __iter__(self) -> Iterator[R]:
         lines, decode, wanted = self._lines, self._decode, self._wanted
         for start, end in lines:
             if wanted is not None and not wanted(lines.data, start, end):
+                self._passed = (lines.offset + start, end - start)
                 continue
             self._span = (start, end)
             try:
@@ -74,6 +76,18 @@ class Lines(Generic[R]):
                 self.report.left_out["bad line, not listed"] += 1
         finally:
             self._rescued = None
+
+    def last_passed(self) -> R | None:
+        """The last line that was not wanted: its time may be the session's last (FMT-21)."""
+        if self._passed is None:
+            return None
+        offset, length = self._passed
+        try:
+            with self._lines.path.open("rb") as file:
+                file.seek(offset)
+                return self._decode(file.read(length))
+        except (OSError, *DECODE_ERRORS):
+            return None
 
     @property
     def number(self) -> int:
@@ -178,6 +192,10 @@ class LinesReading(ABC, Generic[R]):
         del data, start, end
         return True
 
+    def passed(self, record: R) -> None:
+        """The last line a skim passed over: its time counts."""
+        del record
+
     def ending(self) -> None:
         """The file has ended; what is still held back can be told now."""
 
@@ -197,6 +215,8 @@ class LinesReading(ABC, Generic[R]):
             self.take(record)
             if done:
                 yield from self._taken(done)
+        if (passed := self.lines.last_passed()) is not None:
+            self.passed(passed)
         self.closed, self.at_end = self._rounds, True
         self._keep()
         self.ending()

@@ -1,0 +1,190 @@
+"""What holds for every agent that can be read, on all samples there are of it (AGT-02 … AGT-05)."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from minutebook.archive import Archive
+from minutebook.model import Session
+from minutebook.sources.base import Reading, Transcript, read_session
+from minutebook.sources.library import Library, open_file, open_transcript
+from minutebook.sources.registry import SOURCES
+from minutebook.verbs.inscribe import inscribe
+from tests.conftest import needs_corpus
+from tests.programs.samples import AGENTS, all_samples, homes, programs
+
+pytestmark = needs_corpus
+SAMPLES = list(all_samples()) if AGENTS.is_dir() else []
+LINES = [t for t in SAMPLES if t.path.suffix == ".jsonl" and not t.key]
+ODD: list[Any] = [None, True, -1, 1e300, "x", [], {}, [None, 1, {"type": None}], {"type": 7}]
+
+
+def name(transcript: Transcript) -> str:
+    return f"{transcript.source}-{transcript.path.name[-30:]}{transcript.key[-12:]}"
+
+
+@pytest.mark.parametrize("transcript", SAMPLES, ids=name)
+def test_a_skim_says_what_a_full_reading_says(transcript: Transcript) -> None:
+    """AGT-04: metadata, prompts and the words of both sides agree at both depths."""
+    skim = read_session(open_transcript(transcript, "skim"))
+    full = read_session(open_transcript(transcript, "full"))
+    assert without_usage(skim) == without_usage(full)
+    assert words(skim) == words(full)
+
+
+def without_usage(session: Session) -> Any:
+    info = json.loads(json.dumps(session.info, default=_plain))
+    return {k: v for k, v in info.items() if k not in ("usage", "duration_ms", "cost", "models")}
+
+
+def _plain(value: Any) -> Any:
+    import msgspec
+
+    return msgspec.to_builtins(value)
+
+
+def words(session: Session) -> list[tuple[int, int, str, list[str]]]:
+    return [
+        (
+            round.number,
+            round.tool_count,
+            round.prompt.text if round.prompt is not None else "",
+            [message.text for message in round.replies if message.text],
+        )
+        for round in session.rounds
+    ]
+
+
+@pytest.mark.parametrize("transcript", LINES, ids=name)
+def test_reading_on_gives_what_one_reading_gives(transcript: Transcript, tmp_path: Path) -> None:
+    """AGT-04: a file that grows is gone on with, and ends up the same."""
+    source = SOURCES[transcript.source]
+    lines = transcript.path.read_bytes().splitlines(keepends=True)
+    path = tmp_path / transcript.path.name
+    path.write_bytes(b"".join(lines))
+    whole = rounds_of(source.read(open_as(transcript, path), "full"))
+    cuts = sorted(random.Random(7).sample(range(1, len(lines)), min(6, len(lines) - 1)))
+    for cut in cuts:
+        path.write_bytes(b"".join(lines[:cut]))
+        reading = source.read(open_as(transcript, path), "full")
+        first = rounds_of(reading)[: reading.closed]
+        if reading.checkpoint is None:
+            continue
+        path.write_bytes(b"".join(lines))
+        resumed = source.resume(open_as(transcript, path), reading.checkpoint)
+        assert resumed is not None
+        assert first + rounds_of(resumed) == whole
+
+
+def open_as(transcript: Transcript, path: Path) -> Transcript:
+    stat = path.stat()
+    return Transcript(
+        path, transcript.source, transcript.session_id, stat.st_size, stat.st_mtime, None
+    )
+
+
+def rounds_of(reading: Reading) -> list[Any]:
+    return list(reading.rounds())
+
+
+@pytest.mark.parametrize("transcript", LINES, ids=name)
+def test_nothing_in_a_file_makes_it_fail(transcript: Transcript, tmp_path: Path) -> None:
+    """FMT-03, FMT-04: odd values anywhere, torn lines, rubbish: read, counted, never raised."""
+    chance = random.Random(11)
+    lines = transcript.path.read_bytes().splitlines()
+    path = tmp_path / transcript.path.name
+    for _ in range(8):
+        broken = []
+        for line in chance.sample(lines, min(len(lines), 60)):
+            record = decoded(line)
+            for _ in range(chance.randint(0, 3)):
+                spoil(record, chance)
+            broken.append(json.dumps(record).encode())
+        broken.insert(len(broken) // 2, b'{"half')
+        broken.append(b"\xff\xfe rubbish")
+        path.write_bytes(b"\n".join(broken))
+        for depth in ("skim", "full"):
+            reading = SOURCES[transcript.source].read(open_as(transcript, path), depth)
+            read_session(reading)
+            assert depth == "skim" or len(reading.report.bad_lines) >= 1
+
+
+def decoded(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError:
+        return {}
+
+
+def spoil(value: Any, chance: random.Random) -> None:
+    """Put something odd anywhere inside."""
+    while isinstance(value, dict | list) and value:
+        key: Any = chance.choice(list(value) if isinstance(value, dict) else range(len(value)))
+        if chance.random() < 0.4 or not isinstance(value[key], dict | list):
+            value[key] = chance.choice(ODD)
+            return
+        value = value[key]
+
+
+@pytest.mark.parametrize("program", programs())
+def test_archived_once_and_for_all(program: str, tmp_path: Path) -> None:
+    """AGT-04, AGT-05, INS-18: the same bytes each time, nothing to do the second time, and all of
+    it readable once the source is gone."""
+    home = homes(program)[0]
+    source = SOURCES.by_program(program)
+    assert source is not None
+    copy = tmp_path / "home"
+    shutil.copytree(home, copy)
+    places = tuple(place for place in [copy, *copy.glob("**/")] if source.claims(place))[:1]
+    archives = [Archive(tmp_path / n, places) for n in ("one", "two")]
+    for archive in archives:
+        report = inscribe(archive, ended=True)
+        assert {one.outcome for one in report.sessions} == {"new"}
+    first, second = (documents(archive.root) for archive in archives)
+    assert first == second
+    assert any(f"sessions/{source.program}/" in path for path in first)
+    assert {o.outcome for o in inscribe(archives[0], ended=True).sessions} == {"unchanged"}
+    before = {
+        t.session_id: read_session(open_transcript(t)) for t in archives[0].library.transcripts
+    }
+    shutil.rmtree(copy)
+    left = Archive(tmp_path / "one", ())
+    for id, session in before.items():
+        assert [r.number for r in left.open(id).rounds()] == [r.number for r in session.rounds]
+
+
+def documents(root: Path) -> dict[str, bytes]:
+    files = [*root.glob("sessions/*/*.md"), *root.glob("sessions/*/*/rounds/*.json")]
+    return {str(path.relative_to(root)): path.read_bytes() for path in files}
+
+
+def test_each_session_is_listed_once(tmp_path: Path) -> None:
+    """AGT-02: every agent's files in one home; nothing is claimed by two adapters."""
+    home = tmp_path / "home"
+    for program in programs():
+        for folder in homes(program):
+            shutil.copytree(folder, home, dirs_exist_ok=True)
+    seen: dict[str, list[str]] = {}
+    for source in SOURCES.values():
+        for place in [p for p in home.rglob("*") if p.is_dir() and source.claims(p)]:
+            for transcript in source.discover([place])[0]:
+                seen.setdefault(str(transcript.path) + transcript.key, []).append(source.name)
+    assert {path: names for path, names in seen.items() if len(set(names)) > 1} == {}
+
+
+def test_a_file_is_opened_by_its_own_adapter() -> None:
+    """FMT-02: any session's file can be named, and its agent is found out."""
+    for transcript in LINES:
+        assert open_file(transcript.path).source == transcript.source
+
+
+def test_the_registry_names_every_adapter_once() -> None:
+    """AGT-02: names and programs are unique."""
+    assert len({source.program for source in SOURCES.values()}) == len(SOURCES)
+    assert Library(()).places == ()
