@@ -74,7 +74,7 @@ def test_a_plain_run_labels_them_offline_and_says_so(
     """How many, what asking would cost, and how; no call is made."""
     ran = run("ingest", *places)
     assert ran.status == 0, ran.err
-    assert "8 sessions became due by the new ghost rule and were labelled offline." in ran.err
+    assert "8 sessions that an upgrade or a setting made due were labelled offline." in ran.err
     assert "`minutebook ingest --backlog` asks the model about them, for about $0.12." in ran.err
     assert stub.requests == []
     again = run("ingest", *places)
@@ -87,7 +87,7 @@ def test_without_a_key_it_is_said_once(
     """When they are labelled; afterwards there is nothing to decide."""
     monkeypatch.delenv("ANTHROPIC_API_KEY")
     ran = run("ingest", *places)
-    assert "8 sessions became due by the new ghost rule and were labelled offline." in ran.err
+    assert "8 sessions that an upgrade or a setting made due were labelled offline." in ran.err
     assert "`minutebook ingest --backlog` asks a model about them." in ran.err
     assert "became due" not in run("ingest", *places).err
 

@@ -10,6 +10,7 @@ import pytest
 
 from minutebook.archive.settings import NAMES
 from minutebook.cli.config import MEANINGS
+from minutebook.sources.registry import SOURCES
 from tests.cli.conftest import Run
 
 
@@ -25,7 +26,7 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, examples: Path) -> 
 def test_settings_are_shown_and_set(run: Run) -> None:
     """All, one, and a new value; what is not the default says what the default is."""
     shown = run("config")
-    assert [line.split()[0] for line in shown.out.splitlines()] == list(NAMES)
+    assert [line.split()[0] for line in shown.out.splitlines()] == [*NAMES, "allowed"]
     assert run("config", "ghost_prompts").out == "3\n"
     assert "ghost_prompts is 5 now" in run("config", "ghost_prompts", "5").out
     assert run("config", "ghost_prompts").out == "5\n"
@@ -33,6 +34,7 @@ def test_settings_are_shown_and_set(run: Run) -> None:
     assert json.loads(run("config", "--json").out) == {
         "version": 1,
         "settings": {"ghost_prompts": 5, "ghost_calls": 10, "ghost_chars": 1500, "search_tools": 1},
+        "allowed": [next(iter(SOURCES.values())).program],
     }
     assert json.loads(run("config", "ghost_calls", "--json").out)["settings"] == {"ghost_calls": 10}
 

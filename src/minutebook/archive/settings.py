@@ -10,6 +10,7 @@ from minutebook.errors import BadArgument, Conflict
 from minutebook.model import SessionInfo
 from minutebook.record.layout import Layout
 from minutebook.record.store import make_folder, write_atomically
+from minutebook.sources.registry import SOURCES
 
 VERSION = 1
 
@@ -23,6 +24,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ghost_chars: int = 1_500
     search_tools: int = 1
     """Whether what tools did can be found (1), or only what was said (0)."""
+    allowed: tuple[str, ...] = ()
+    """Programs whose sessions may be sent to a model, beside the first that is registered."""
+
+    def may_send(self, program: str) -> bool:
+        """Whether a model may be asked about sessions of a program."""
+        return program in self.allowed or program == next(iter(SOURCES.values())).program
 
     def is_ghost(self, info: SessionInfo) -> bool:
         return (
@@ -32,7 +39,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-NAMES = tuple(name for name in Settings.__struct_fields__ if name != "version")
+NAMES = tuple(n for n in Settings.__struct_fields__ if n not in ("version", "allowed"))
 
 
 def read_settings(layout: Layout) -> tuple[Settings, str | None]:
@@ -56,10 +63,31 @@ def set_setting(layout: Layout, name: str, value: str) -> Settings:
         raise BadArgument(f"{name} is a whole number, like {getattr(Settings(), name)}.")
     if name == "search_tools" and int(value) > 1:
         raise BadArgument("search_tools is 1 (index what tools did) or 0 (only what was said).")
+    return _changed(layout, {name: int(value)})
+
+
+def allow(layout: Layout, program: str, *, send: bool = True) -> Settings:
+    """Let models be asked about sessions of a program, or no longer."""
+    source = SOURCES.by_program(program)
+    if source is None:
+        known = ", ".join(source.program for source in SOURCES.values())
+        raise BadArgument(f"'{program}' is not a program; choose one of {known}.")
+    first = next(iter(SOURCES.values()))
+    if source is first and not send:
+        raise BadArgument(
+            f"Sessions of {first.title} are sent only where you choose a model for `ingest`: "
+            "there is nothing to take back."
+        )
+    before, _ = read_settings(layout)
+    others = [name for name in before.allowed if name != source.program]
+    added = [source.program] if send and source is not first else []
+    return _changed(layout, {"allowed": tuple(sorted([*others, *added]))})
+
+
+def _changed(layout: Layout, change: dict[str, Any]) -> Settings:
     before, problem = read_settings(layout)
     if problem is not None:
         raise Conflict(f"{layout.settings} cannot be used: {problem}. Move it away first.")
-    change: dict[str, Any] = {name: int(value)}
     after = msgspec.structs.replace(before, **change)
     make_folder(layout.root)
     write_atomically(layout.settings, msgspec.json.format(msgspec.json.encode(after)) + b"\n")

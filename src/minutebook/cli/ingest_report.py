@@ -137,6 +137,7 @@ def print_report(archive: Archive, report: IngestReport) -> None:
         )
     print_waiting(report.inscribed)
     print_backlog(report)
+    print_held(report)
     _print_problems(report)
 
 
@@ -151,13 +152,27 @@ def print_backlog(report: IngestReport) -> None:
     fresh = waiting.cost_usd is not None  # labelled in this run
     if not waiting.sessions or not (model or fresh):
         return
-    became = "became due by the new ghost rule and"
+    became = "that an upgrade or a setting made due"
     one, many = f"session {became} was", f"sessions {became} were"
     price = f", for about ${waiting.cost_usd:.2f}" if model and fresh else ""
     terminal.note(
         f"{terminal.plural(waiting.sessions, one, many)} labelled offline. "
         f"`minutebook ingest --backlog` asks {'the' if model else 'a'} model about them{price}."
     )
+
+
+def print_held(report: IngestReport) -> None:
+    """Sessions of programs that no model may be asked about."""
+    if report.forecast.destination is None:
+        return
+    for program, count in sorted(report.held.items()):
+        of = f"of {program}"
+        sessions = terminal.plural(count, f"session {of} was", f"sessions {of} were")
+        terminal.note(
+            f"{sessions} labelled offline: nothing {of} is sent to a model until you type "
+            f"`minutebook config allow {program}`. `minutebook ingest --backlog` then names their "
+            "number and cost, and asks."
+        )
 
 
 def print_engagements(archive: Archive) -> None:

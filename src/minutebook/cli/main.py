@@ -24,6 +24,7 @@ VERBS = {
     "semantic": "Configure semantic search; show embedding progress.",
     "corpus": "Build and search a corpus of turn pairs: what you asked, what was answered.",
     "correct": "Correct sessions and engagements; your word wins over every later extraction.",
+    "agents": "List the coding agents whose sessions can be read, and where they are.",
     "doctor": "Show what the transcripts look like, and which will be deleted.",
     "context": "Give an agent exactly the rounds it needs, within its budget.",
     "mcp": "Let agents search, read and build contexts, over the Model Context Protocol.",

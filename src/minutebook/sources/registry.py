@@ -22,11 +22,14 @@ _OWN = (
 class Registry(Mapping[str, Source]):
     """Adapters by their name, ours first; found when they are first needed."""
 
+    def __init__(self) -> None:
+        self.problems: dict[str, str] = {}
+        """Installed adapters that could not be used → why; known once any was asked for."""
+
     @cached_property
     def _found(self) -> dict[str, Source]:
         found = [_made(place) for place in _OWN]
-        self.problems: dict[str, str] = {}
-        """Installed adapters that could not be used → why."""
+        self.problems.clear()
         from importlib.metadata import entry_points
 
         for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
@@ -53,6 +56,12 @@ class Registry(Mapping[str, Source]):
         """The adapter of a program, by what its command is called (``codex``)."""
         wanted = program.lower()
         return next((source for source in self.values() if source.program == wanted), None)
+
+    def program_of(self, name: str) -> str:
+        """What the command of a source's agent is called; the name itself, once its adapter is
+        gone."""
+        source = self._found.get(name)
+        return source.program if source is not None else name
 
     def forget(self) -> None:
         """Look for installed adapters again."""

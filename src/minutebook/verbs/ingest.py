@@ -9,6 +9,7 @@ else from the archive: with every transcript gone, all of this works as before (
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from types import TracebackType
@@ -28,6 +29,7 @@ from minutebook.record.engagements import append_record
 from minutebook.record.store import writing
 from minutebook.sources.base import Transcript
 from minutebook.sources.fan_out import fan_out
+from minutebook.sources.registry import SOURCES
 from minutebook.verbs.ask import Asked, ask_all
 from minutebook.verbs.copies import not_sent, with_copies
 from minutebook.verbs.inscribe import Inscribed, InscribeReport, outcome_of
@@ -82,6 +84,8 @@ class IngestReport(msgspec.Struct, frozen=True, kw_only=True):
     inscribed: InscribeReport
     forecast: Forecast
     backlog: Backlog = Backlog()
+    held: dict[str, int] = {}
+    """Sessions that no model may be asked about, by program (`minutebook config allow`)."""
 
 
 def ingest(
@@ -262,10 +266,20 @@ class Ingestion:
             inscribed=self._inscribed,
             forecast=forecast,
             backlog=Backlog(
-                sum(record.backlog for record in self._records.values()),
+                sum(record.backlog for record in self._records.values() if self._may_send(record)),
                 _sum(self._left_over, batch) if self._left_over else None,
             ),
+            held=dict(
+                Counter(
+                    SOURCES.program_of(record.source)
+                    for record in self._records.values()
+                    if record.backlog and not self._may_send(record)
+                )
+            ),
         )
+
+    def _may_send(self, record: SessionRecord) -> bool:
+        return self._archive.settings.may_send(SOURCES.program_of(record.source))
 
     @property
     def _unchanged(self) -> int:

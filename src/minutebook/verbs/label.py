@@ -108,17 +108,17 @@ class Labelling:
             return Seen(record=msgspec.structs.replace(base, ghost=True))
         if known is not None and not self._again and self._is_the_same(known, base):
             return Seen(record=refreshed(base, known), kept=True)
-        revived = item.backlog and not self._backlog
-        if self._extractor.destination is not None and not revived:
+        waits = not item.allowed or (item.backlog and not self._backlog)
+        if self._extractor.destination is not None and not waits:
             return Seen(record=base, material=_light(material))
         try:
             record = self._by_rules(base, material, known)
         except Failed as error:
             return Seen(record=base, failure=str(error))
         forecast = None
-        if revived:
+        if waits:
             record = msgspec.structs.replace(record, backlog=True)
-            forecast = Cost(self._extractor.forecast(material))
+            forecast = Cost(self._extractor.forecast(material)) if item.allowed else None
         return Seen(record=record, forecast=forecast)
 
     def _is_the_same(self, known: SessionRecord, now: SessionRecord) -> bool:

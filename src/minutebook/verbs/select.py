@@ -11,6 +11,7 @@ from minutebook.extract.extractor import Extractor
 from minutebook.model.engagement import Origin, SessionRecord
 from minutebook.record.ledger import Entry
 from minutebook.sources.base import Transcript
+from minutebook.sources.registry import SOURCES
 from minutebook.verbs.inscribe import Inscribed
 
 OFFLINE = "offline"
@@ -28,6 +29,8 @@ class Selected(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it has to be labelled."""
     backlog: bool = False
     """Whether only an upgrade, or another setting, made it due."""
+    allowed: bool = True
+    """Whether a model may be asked about sessions of its program (`minutebook config allow`)."""
     origin: Origin | None = None
     told: Inscribed | None = None
     """What there is to say of its transcript before anything was done."""
@@ -95,9 +98,11 @@ def _selected(
         and entry is not None
         and not settings.is_ghost(entry.info)
     )
+    name = transcript.source if transcript is not None else entry.info.source if entry else ""
+    allowed = settings.may_send(SOURCES.program_of(name))
     if transcript is None:
         size = max(entry.size, 0) if entry is not None else 0
-        return Selected(session_id=id, origin=origin, backlog=revived, size=size)
+        return Selected(session_id=id, origin=origin, backlog=revived, allowed=allowed, size=size)
     unusable = run.ledger.is_unusable(transcript)
     return Selected(
         session_id=id,
@@ -105,6 +110,7 @@ def _selected(
         is_stale=not run.is_current(transcript),
         origin=origin,
         backlog=revived,
+        allowed=allowed,
         told=Inscribed(transcript, "unusable" if unusable else "unchanged"),
         size=transcript.size,
     )
@@ -132,7 +138,9 @@ def _is_due(
     if record.origin != item.origin or item.backlog:
         return True
     if record.backlog:
-        return backlog and extractor.name != OFFLINE
+        return backlog and item.allowed and extractor.name != OFFLINE
+    if not item.allowed and extractor.name != OFFLINE:
+        return False  # labelled offline, and no model may see it
     return not skip_existing and is_outdated(record, extractor)
 
 

@@ -104,7 +104,8 @@ def _look(
     if due and not again and record is not None:
         now = msgspec.structs.replace(record, digest=material.digest)
         due = not is_the_same(record, now, extractor) or (backlog and record.backlog)
-    waits = item.backlog and not backlog  # labelled offline: nothing is sent
+    # Labelled offline, so that nothing is sent:
+    waits = not item.allowed or (item.backlog and not backlog)
     title = session_title(info, record.engagements if record is not None else ())
     seen = Surveyed(
         item.session_id,

@@ -1,0 +1,120 @@
+"""Another package can bring an adapter: a folder and an entry point, no line of ours (AGT-02)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ADAPTER = """
+from pathlib import Path
+
+from minutebook.model import FormatReport, Text
+from minutebook.sources.assembly.draft import Draft
+from minutebook.sources.assembly.facts import Facts
+from minutebook.sources.assembly.lines import LinesReading
+from minutebook.sources.files import FileSource, found_files
+import msgspec
+
+
+class Line(msgspec.Struct):
+    toy: str = ""
+    text: str = ""
+    at: str | None = None
+
+
+class ToyReading(LinesReading[Line]):
+    record = Line
+
+    def take(self, record):
+        id = f"line-{self.lines.position}"
+        if record.toy == "ask":
+            self.draft.prompt([Text(record.text)], id=id, at=record.at)
+        else:
+            reply = self.draft.reply(id, id=id, at=record.at)
+            self.draft.say(reply, record.text)
+
+
+class Toy(FileSource):
+    name = program = "toy"
+    title = "Toy"
+    home = "~/.toy"
+
+    def default_root(self):
+        return Path.home() / ".toy"
+
+    def discover(self, places):
+        return found_files(places, "toy", lambda place: place.glob("*.toy"), lambda path: path.stem)
+
+    def claims(self, path):
+        return path.suffix == ".toy" or (path.is_dir() and any(path.glob("*.toy")))
+
+    def read(self, transcript, depth):
+        draft = Draft(Facts(transcript.session_id, "toy"), FormatReport(), self.tool_kind,
+                      full=depth == "full")
+        return ToyReading(transcript.path, draft, depth)
+
+    def tool_kind(self, name):
+        return "other"
+
+    def resume_command(self, session_id, cwd):
+        return f"toy {session_id}"
+"""
+
+
+def install(site: Path, name: str, module: str, code: str, target: str) -> None:
+    """A package as pip leaves it."""
+    (site / module).mkdir(parents=True)
+    (site / module / "__init__.py").write_text(code, encoding="utf-8")
+    info = site / f"{name}-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
+    entry = f"[minutebook.sources]\n{module} = {target}\n"
+    (info / "entry_points.txt").write_text(entry)
+
+
+def minutebook(tmp_path: Path, *args: str) -> str:
+    site = tmp_path / "site"
+    env = {
+        **os.environ,
+        "HOME": str(tmp_path / "home"),
+        "MINUTEBOOK_ARCHIVE": str(tmp_path / "archive"),
+        "PYTHONPATH": os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")]),
+    }
+    env.pop("CLAUDE_CONFIG_DIR", None)
+    run = subprocess.run(
+        [sys.executable, "-m", "minutebook", *args], env=env, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+def test_a_toy_agent_takes_a_folder_and_an_entry_point(tmp_path: Path) -> None:
+    """AGT-02: found in its place, listed, archived under its own name, searched."""
+    install(tmp_path / "site", "toy-adapter", "toy_adapter", ADAPTER, "toy_adapter:Toy")
+    home = tmp_path / "home" / ".toy"
+    home.mkdir(parents=True)
+    lines = [
+        {"toy": "ask", "text": "Paint the shed blue", "at": "2026-03-01T10:00:00.000Z"},
+        {"toy": "say", "text": "It is blue now. " * 120, "at": "2026-03-01T10:01:00.000Z"},
+    ]
+    path = home / "shed.toy"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    os.utime(path, (1, 1))
+    minutebook(tmp_path, "inscribe", "--all")
+    assert (tmp_path / "archive" / "sessions" / "toy" / "shed.md").exists()
+    listed = json.loads(minutebook(tmp_path, "agents", "--json"))["agents"]
+    assert [a["archived"] for a in listed if a["program"] == "toy"] == [1]
+    hits = json.loads(minutebook(tmp_path, "search", "shed blue", "--json"))["hits"]
+    assert hits[0]["session_id"] == "shed"
+
+
+def test_a_broken_adapter_is_named_and_the_rest_works(tmp_path: Path) -> None:
+    """AGT-02: what a stranger's package raises is told by `agents`, and costs only itself."""
+    install(tmp_path / "site", "bad-adapter", "bad_adapter", "1 / 0", "bad_adapter:Bad")
+    (tmp_path / "archive").mkdir()
+    told = json.loads(minutebook(tmp_path, "agents", "--json"))
+    assert "ZeroDivisionError" in told["problems"]["bad_adapter"]
+    assert told["agents"][0]["program"] == next(a["program"] for a in told["agents"])
