@@ -78,7 +78,7 @@ def test_a_plain_run_labels_them_offline_and_says_so(
     assert "`minutebook ingest --backlog` asks the model about them, for about $0.12." in ran.err
     assert stub.requests == []
     again = run("ingest", *places)
-    assert "8 sessions became due" in again.err and stub.requests == []
+    assert "8 sessions that an upgrade or a setting made due" in again.err and stub.requests == []
 
 
 def test_without_a_key_it_is_said_once(
