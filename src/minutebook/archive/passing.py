@@ -12,6 +12,7 @@ from minutebook.index.engine import Scope
 from minutebook.index.entry import seconds
 from minutebook.index.query import Filters
 from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.sources.registry import SOURCES
 
 _KINDS = {"turns": "turn", "engagements": "engagement"}
 _WORK: dict[str, tuple[Surface, ...]] = {
@@ -101,15 +102,21 @@ def passes(record: SessionRecord, filters: Filters) -> bool:
     """What can be said of a session as a whole."""
     if record.hidden and not filters.hidden:
         return False
-    if filters.agent and not within(
-        filters.agent, record.agent_name, record.agent_role, record.slug
-    ):
+    if filters.agent and not is_agent(filters.agent, record):
         return False
     if filters.branch and not within(filters.branch, record.git_branch):
         return False
     if filters.model and not within(filters.model, record.model):
         return False
     return not filters.session or record.session_id.startswith(filters.session)
+
+
+def is_agent(name: str, record: SessionRecord) -> bool:
+    """Whether a session is of this agent: exactly a program's name means the program, anything
+    else is a part of the persona's name, role or slug (AGT-01, SRCH-04)."""
+    if (source := SOURCES.by_program(name)) is not None:
+        return record.source == source.name
+    return within(name, record.agent_name, record.agent_role, record.slug)
 
 
 def hidden_of(records: dict[str, SessionRecord], filters: Filters) -> int:
