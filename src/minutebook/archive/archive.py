@@ -38,7 +38,6 @@ from minutebook.model.said import Said, Statement
 from minutebook.record.layout import Layout, SessionFolder
 from minutebook.record.ledger import Entry, Ledger, load_ledger
 from minutebook.record.roster import load_roster
-from minutebook.record.thread_names import read_thread_names
 from minutebook.sources.base import Transcript, Trouble
 from minutebook.sources.library import Library, chosen_copies, open_file
 
@@ -490,8 +489,6 @@ class Archive:
         found = {**self.ledger().damaged, **self.minutes.problems}
         if (problem := read_settings(self.layout)[1]) is not None:
             found[str(self.layout.settings)] = problem
-        if (problem := read_thread_names(self.layout).problem) is not None:
-            found[str(self.layout.threads)] = problem
         if self._format_problem is not None:
             found[str(self.layout.format)] = self._format_problem.reason
         for _, opened in list(self._open.values()):

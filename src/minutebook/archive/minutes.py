@@ -68,8 +68,9 @@ class Minutes:
     def version(self) -> tuple[Version, ...]:
         """Another one means that the minutes have changed."""
         layout = self._layout
-        files = (layout.engagements, layout.corrections, layout.tags, layout.roster)
-        return tuple(version_of(path) for path in (*files, layout.ledger, layout.settings))
+        files = (layout.engagements, layout.corrections, layout.tags, layout.threads)
+        known = (*files, layout.roster, layout.ledger, layout.settings)
+        return tuple(version_of(path) for path in known)
 
     def read_again(self) -> None:
         self._version = ()

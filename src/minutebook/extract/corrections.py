@@ -7,6 +7,7 @@ in an engagement stays in exactly one.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from typing import TypeAlias
 
 import msgspec
 
@@ -22,11 +23,14 @@ from minutebook.model.said import (
     Set,
     Split,
     Star,
+    Thread,
     Unhide,
     Unstar,
+    Unthread,
     Written,
 )
 
+Mark: TypeAlias = Star | Unstar | Hide | Unhide | Note | Thread | Unthread
 _ALLOWED = {"method": METHODS, "phase": PHASES}
 _WORDS = ("topic", "project", "method", "phase", "outcome")
 
@@ -63,6 +67,10 @@ class Applying:
                 self._mark(statement, hidden=isinstance(statement, Hide))
             case Note():
                 self._mark(statement, note=one_line(statement.text))
+            case Thread():
+                self._mark(statement, said_thread=one_line(statement.name))
+            case Unthread():
+                self._mark(statement, said_thread=None)
 
     def lay(self, first: int, last: int, make: Callable[[], Engagement], id: str) -> None:
         """Rounds belong to an engagement: one there is, or a new one."""
@@ -85,7 +93,7 @@ class Applying:
         best = max(shared, default=0)
         return self.engagements[shared.index(best)] if best else None
 
-    def _mark(self, statement: Star | Unstar | Hide | Unhide | Note, **values: object) -> None:
+    def _mark(self, statement: Mark, **values: object) -> None:
         found = self._find(statement.engagement, statement.rounds)
         if found is not None:
             self._replace(found, msgspec.structs.replace(found, **values))
@@ -203,6 +211,7 @@ def _united(one: Engagement, two: Engagement) -> Engagement:
         starred=one.starred or two.starred,
         hidden=one.hidden and two.hidden,
         note=" · ".join(dict.fromkeys(note for note in (one.note, two.note) if note)),
+        said_thread=one.said_thread if one.said_thread is not None else two.said_thread,
     )
     return covering(whole, joined((*one.ranges, *two.ranges)))
 

@@ -66,6 +66,8 @@ class Engagement(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a person wants it left out of lists and statistics."""
     note: str = ""
     """A person's note."""
+    said_thread: str | None = None
+    """The thread a person put it into; empty for none, None where they said nothing."""
 
     @property
     def ranges(self) -> tuple[tuple[int, int], ...]:

@@ -22,10 +22,12 @@ from minutebook.model.said import (
     Split,
     Star,
     Tag,
+    Thread,
     Undo,
     Unhide,
     Unread,
     Unstar,
+    Unthread,
 )
 
 _SPAN = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
@@ -106,6 +108,10 @@ def in_words(said: Said) -> str:
             return f"showed {what} again"
         case Note(text=text):
             return f"noted on {what}: {text}" if text else f"took the note off {what}"
+        case Thread(name=name):
+            return f"put {what} into thread '{name}'" if name else f"put {what} into no thread"
+        case Unthread():
+            return f"left it to what is found which thread {what} belongs to"
         case Tag(first=first, last=last, engagement=engagement):
             rounds = f"{first} to the end" if last is None else f"{first}-{last}"
             name = f"tagged rounds {rounds} with '{engagement}'"
