@@ -156,7 +156,7 @@ def test_a_thread_is_listed_and_taken_back_like_everything_said(
     assert "into thread 'mine'" in listed and "into thread 'yours'" in listed
     taken = run("correct", "undo", *places).out
     assert taken.startswith("Taken back") and "into thread 'yours'" in taken
-    assert [t["id"] for t in told(run, "search", "--threads", *places)["threads"]][0] == "mine"
+    assert told(run, "search", "--threads", *places)["threads"][0]["id"] == "mine"
     run("correct", "undo", *places)
     assert told(run, "search", "--threads", *places)["total"] == 1
 

@@ -31,6 +31,7 @@ from minutebook.archive.session import OpenSession, current_transcript
 from minutebook.archive.sessions import Known, SessionList, SessionSummary, Skims
 from minutebook.archive.settings import Settings, read_settings
 from minutebook.derive.activity import activity
+from minutebook.derive.copies import mere_copies
 from minutebook.errors import BadArgument, Conflict, NotFound
 from minutebook.model import Link, Roster
 from minutebook.model.engagement import Engagement, SessionRecord
@@ -219,8 +220,10 @@ class Archive:
         ghosts: bool = False,
         starred: bool = False,
         hidden: bool = False,
+        copies: bool = False,
     ) -> SessionList:
-        """Sessions, newest activity first; ghosts, and those a person hid, only when asked for."""
+        """Sessions, newest activity first; ghosts, those a person hid, and those that are nothing
+        but copies of another only when asked for."""
         every, unusable = self._everything()
         found = listing.chosen(
             every,
@@ -230,6 +233,7 @@ class Archive:
             ghosts=ghosts,
             starred=starred,
             hidden=hidden,
+            copies=copies,
         )
         shown = [masked(session, self.hide) for session in found.sessions]
         return msgspec.structs.replace(found, sessions=shown)
@@ -242,6 +246,11 @@ class Archive:
         """Sessions that one is tied to: it continues them, or has messages of theirs."""
         every, _ = self._everything()
         return every[session_id].links if session_id in every else ()
+
+    def mere_copies(self, ids: Iterable[str]) -> dict[str, str]:
+        """Which of these sessions are nothing but a copy of another one of them → that (UND-08)."""
+        every, _ = self._everything()
+        return mere_copies(every[id].info for id in ids if id in every)
 
     def stored_summary(self, session_id: str) -> SessionSummary:
         """The same with its secrets; nothing that leaves the archive."""
@@ -295,7 +304,7 @@ class Archive:
         if found is None:
             every, _ = self._everything()
             named = {id: session.names for id, session in every.items()}
-            found = by_name(name, named)
+            found = by_name(name, named, self.mere_copies)
         if found is None:
             near = nearest(name, (self.hide(text) for names in named.values() for text in names))
             raise NotFound(

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.folding import folded, once
+from minutebook.archive.folding import folded, hidden_once, once
 from minutebook.archive.hit import Hit, iso, resumed, told
 from minutebook.archive.masking import hidden
-from minutebook.archive.passing import ghosts_of, hidden_of, matching, parse_where, scope_of
+from minutebook.archive.passing import ghosts_of, matching, parse_where, scope_of
 from minutebook.archive.refreshing import Refreshed, refresh
 from minutebook.errors import BadArgument, Locked, MinutebookError
 from minutebook.index import database as db
@@ -230,7 +230,7 @@ def _list(archive: Archive, answer: Answer, there: set[str], page: slice) -> Ans
         total=len(hits),
         ghosts_hidden=ghosts,
         copies_hidden=copies,
-        hidden=hidden_of(records, filters),
+        hidden=hidden_once(archive, records, filters),
     )
 
 

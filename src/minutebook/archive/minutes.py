@@ -6,13 +6,14 @@ Read again whenever one of their files has changed (VIEW-02); a parse is kept un
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from minutebook.archive.coverage import SaidSummary, SessionSaid, Work, covered, session_said
 from minutebook.archive.coverage import summary_said as summary_of
+from minutebook.archive.said_of_copies import with_copies
 from minutebook.archive.settings import Settings
 from minutebook.derive.identity import identify
 from minutebook.derive.record import bare_record
@@ -57,6 +58,7 @@ class Minutes:
         self._stored: dict[str, SessionRecord] = {}
         self._every: list[Said] = []
         self._said: dict[str, list[Said]] = {}
+        self._heard: dict[str, list[Said]] = {}
         self._whole: dict[str, SessionSaid] = {}
         self._merges: dict[str, tuple[SessionRecord, list[Said], SessionRecord]] = {}
         # The archive's own: each asks the other while it holds it.
@@ -108,7 +110,9 @@ class Minutes:
 
     def summary_said(self, session_id: str) -> SaidSummary:
         """A person's own summary of a session."""
-        return summary_of(self.said(session_id))
+        with self._lock:
+            self._load()
+            return summary_of(self._heard.get(session_id, []))
 
     def merged(self, record: SessionRecord) -> SessionRecord:
         """A record with everything a person said of its session."""
@@ -118,13 +122,19 @@ class Minutes:
 
     def _merged(self, record: SessionRecord) -> SessionRecord:
         id = record.session_id
-        if not (said := self._said.get(id)):
+        if not (said := self._heard.get(id)):
             return record
         known = self._merges.get(id)
         if known is None or known[:2] != (record, said):  # rounds of what was cut are read
             merged = covered(record, said, lambda: self._work(id))
             known = self._merges[id] = (record, said, merged)
         return known[2]
+
+    def _round_ids(self, session_id: str) -> Sequence[str]:
+        info = self._entries()[session_id].info
+        if len(info.prompt_ids) == info.rounds:
+            return info.prompt_ids  # one each: no need to read the rounds
+        return [round.id for round in self._work(session_id).rounds]
 
     def _load(self) -> None:
         version = self.version
@@ -139,8 +149,10 @@ class Minutes:
         self._every, self._said = said.values, {}
         for item in self._every:
             self._said.setdefault(item.session_id, []).append(item)
-        self._whole = {id: session_said(items) for id, items in self._said.items()}
         entries, roster, settings = self._entries(), self._roster(), self._settings()
+        order = {item.id: at for at, item in enumerate(self._every)}
+        self._heard = with_copies(self._said, order, entries, self._round_ids)
+        self._whole = {id: session_said(items) for id, items in self._heard.items()}
         self._records = {}
         for id, record in self._stored.items():
             entry = entries.get(id)
@@ -150,7 +162,7 @@ class Minutes:
                 else named(record, roster)
             )
         # A person may speak of a session nobody has taken the minutes of.
-        for id in self._said.keys() - self._stored.keys():
+        for id in self._heard.keys() - self._stored.keys():
             if (entry := entries.get(id)) is not None:
                 self._records[id] = self._merged(card(entry.info, roster, settings, entry.agent_id))
         self._version = version

@@ -112,12 +112,14 @@ def passes(record: SessionRecord, filters: Filters) -> bool:
     return not filters.session or record.session_id.startswith(filters.session)
 
 
-def hidden_of(records: dict[str, SessionRecord], filters: Filters) -> int:
-    """How many engagements pass but for being hidden by a person."""
+def hidden_of(
+    records: dict[str, SessionRecord], filters: Filters
+) -> list[tuple[SessionRecord, Engagement]]:
+    """Engagements that pass but for being hidden by a person."""
     if filters.hidden:
-        return 0
+        return []
     every = matching(records, msgspec.structs.replace(filters, hidden=True))
-    return sum(record.hidden or engagement.hidden for record, engagement in every)
+    return [pair for pair in every if pair[0].hidden or pair[1].hidden]
 
 
 def within(part: str, *texts: str | None) -> bool:

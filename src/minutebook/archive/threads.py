@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.folding import archived_once
+from minutebook.archive.folding import archived_once, visible
 from minutebook.archive.hit import Hit
 from minutebook.archive.names import nearest
 from minutebook.derive.genealogy import Pair
@@ -89,7 +89,7 @@ def with_threads(archive: Archive, hits: Iterable[Hit]) -> list[Hit]:
 
 def _found(archive: Archive) -> Threads:
     records = archive.records()
-    shown, _ = archived_once(archive, records.values())
+    shown, _ = archived_once(archive, visible(records.values()))
     pairs = {
         (record.session_id, engagement.id): (record, engagement) for record, engagement in shown
     }

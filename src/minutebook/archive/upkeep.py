@@ -13,7 +13,8 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.coverage import SaidSummary, ranges_of
-from minutebook.archive.folding import archived_once
+from minutebook.archive.folding import archived_once, visible
+from minutebook.archive.said_of_copies import affected
 from minutebook.errors import Locked
 from minutebook.model.engagement import SessionRecord
 from minutebook.record.database import Broken, open_database, rows_of
@@ -70,7 +71,7 @@ def index_said(archive: Archive, session_id: str) -> bool:
     """
     try:
         with patiently(archive.layout.lock, "correct", _SHORT_PATIENCE):
-            _index(archive, {session_id}, set())
+            _index(archive, affected(session_id, archive.ledger().sessions), set())
             return True
     except Locked:
         return False
@@ -114,8 +115,9 @@ def write_page(archive: Archive) -> None:
 def page_of(archive: Archive) -> bytes:
     """``engagements-index.md``, as the records have it now."""
     records, archived = archive.minutes.records(), archive.ledger().sessions
-    pairs, copies = archived_once(archive, records.values())
-    return engagements_index(records.values(), archived.keys(), pairs, copies).encode()
+    pairs, copies = archived_once(archive, visible(records.values()))
+    hid, _ = archived_once(archive, visible(records.values(), hidden=True))
+    return engagements_index(records.values(), archived.keys(), pairs, copies, len(hid)).encode()
 
 
 def _said_since(archive: Archive) -> set[str]:
@@ -126,7 +128,9 @@ def _said_since(archive: Archive) -> set[str]:
         written = 0.0
     # Clocks of files are coarse, and a page may have been made while somebody spoke.
     since = datetime.fromtimestamp(max(0.0, written - _MARGIN), UTC).isoformat()
-    return {item.session_id for item in archive.minutes.all_said() if (item.at or "") > since}
+    entries = archive.ledger().sessions
+    said = {item.session_id for item in archive.minutes.all_said() if (item.at or "") > since}
+    return set[str]().union(*(affected(id, entries) for id in said))
 
 
 def _cover_all(layout: Layout, records: Iterable[SessionRecord]) -> None:

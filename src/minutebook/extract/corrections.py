@@ -45,13 +45,16 @@ class Applying:
         self.set: dict[str, None] = {}
         """``<engagement>.<field>`` that were set."""
         self._rounds, self._gone = rounds, gone
+        self._shared: Ranges | None = None
 
-    def apply(self, statement: Written) -> None:
+    def apply(self, statement: Written, shared: Ranges | None = None) -> None:
         """What is said of an engagement that cannot be found, or makes no sense, changes nothing.
 
         It was checked when it was said, but another extraction may have cut otherwise, and the
-        file may have been edited by hand.
+        file may have been edited by hand. With the rounds that are `shared`, it was said of a
+        copy of the session.
         """
+        self._shared = shared
         match statement:
             case Split():
                 self._split(statement)
@@ -83,15 +86,22 @@ class Applying:
         self._put([*kept, covering(under, mine)])
 
     def _find(self, id: str, rounds: Ranges) -> Engagement | None:
-        """The engagement that is meant: by id, else by what it covers most."""
+        """The engagement that is meant: by id, else by what it covers most.
+
+        In a copy an id may mean another one; and what begins elsewhere and has rounds of its own
+        is another one.
+        """
         for engagement in self.engagements:
-            if engagement.id == id:
+            if engagement.id == id and (self._shared is None or overlap(engagement.ranges, rounds)):
                 return engagement
         if not id or id in self._gone:
             return None
-        shared = [overlap(engagement.ranges, rounds) for engagement in self.engagements]
-        best = max(shared, default=0)
-        return self.engagements[shared.index(best)] if best else None
+        common = [overlap(engagement.ranges, rounds) for engagement in self.engagements]
+        best = max(common, default=0)
+        found = self.engagements[common.index(best)] if best else None
+        if found is None or self._shared is None or found.turn_range[0] == rounds[0][0]:
+            return found
+        return None if without(found.ranges, self._shared) else found
 
     def _mark(self, statement: Mark, **values: object) -> None:
         found = self._find(statement.engagement, statement.rounds)
