@@ -293,3 +293,21 @@ def test_what_was_said_of_a_copy_is_said_of_what_stands_for_it(archive: Archive)
     archive.say(FORK, said.Set(values={"title": "Orchard, second year"}))
     assert archive.record(FORK).title == "Orchard, second year"
     assert archive.record(FIRST).title == "Orchard"
+
+
+def test_a_fork_made_later_has_what_was_said(archive: Archive, tmp_path: Path) -> None:
+    """UND-07, UND-08: of the rounds it shares, in its own files, too."""
+    archive.say(FIRST, said.Split("1", round=3))
+    archive.say(FIRST, said.Set("1", values={"topic": "The first two trees"}))
+    late = f"{'d' * 8}-2222-4333-8444-555555555555"
+    put(tmp_path / "p", *rounds(4), *rounds(4, own="late", start=5), name=late)
+    now = Archive(archive.root, archive.places)
+    ingest(now, OfflineExtractor(), ended=True)
+    first, second, *_ = now.record(late).engagements
+    assert (first.topic, first.turn_range, second.turn_range[0]) == (
+        *("The first two trees", (1, 2)),
+        3,
+    )
+    assert first.id in now.folder(late).index.read_text()
+    assert second.id in now.folder(late).index.read_text()
+    assert check_archive(now) == []

@@ -96,6 +96,12 @@ class Minutes:
             self._load()
             return self._said.get(session_id, [])
 
+    def heard(self, session_id: str) -> list[Said]:
+        """The same, and what holds for it of what was said of its copies."""
+        with self._lock:
+            self._load()
+            return self._heard.get(session_id, [])
+
     def all_said(self) -> list[Said]:
         """What a person said of any session, in its order."""
         with self._lock:
@@ -110,9 +116,7 @@ class Minutes:
 
     def summary_said(self, session_id: str) -> SaidSummary:
         """A person's own summary of a session."""
-        with self._lock:
-            self._load()
-            return summary_of(self._heard.get(session_id, []))
+        return summary_of(self.heard(session_id))
 
     def merged(self, record: SessionRecord) -> SessionRecord:
         """A record with everything a person said of its session."""
@@ -156,11 +160,11 @@ class Minutes:
         self._records = {}
         for id, record in self._stored.items():
             entry = entries.get(id)
-            self._records[id] = self._merged(
-                with_session(record, entry.info, roster, settings, entry.agent_id)
-                if entry is not None
-                else named(record, roster)
-            )
+            if entry is None:
+                self._records[id] = self._merged(named(record, roster))
+                continue
+            now = self._merged(with_session(record, entry.info, roster, settings, entry.agent_id))
+            self._records[id] = retitled(now, entry.info)
         # A person may speak of a session nobody has taken the minutes of.
         for id in self._heard.keys() - self._stored.keys():
             if (entry := entries.get(id)) is not None:
@@ -189,10 +193,18 @@ def with_session(
     """A record with what is known of its session now; a labelled session is never a ghost."""
     now = card(info, roster, settings, agent_id)
     known = {name: getattr(now, name) for name in _SESSION}
-    known["title"] = session_title(info, record.engagements)
     known["ghost"] = now.ghost and not record.engagements
     known["agent_role"] = now.agent_role or record.agent_role
     return msgspec.structs.replace(record, **known)
+
+
+def retitled(record: SessionRecord, info: SessionInfo) -> SessionRecord:
+    """A record that is called as its session is now (UND-06): the best topic may be corrected, or
+    hidden."""
+    if "title" in record.corrected:
+        return record
+    title = session_title(info, [e for e in record.engagements if not e.hidden])
+    return record if title == record.title else msgspec.structs.replace(record, title=title)
 
 
 def named(record: SessionRecord, roster: Roster) -> SessionRecord:

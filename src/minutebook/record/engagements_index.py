@@ -109,14 +109,14 @@ def _engagement(present: set[str], record: SessionRecord, engagement: Engagement
     if engagement.note:
         lines.append(f"  - note: {harmless(engagement.note)}")
     lines += [f"  - <{url}>" for url in engagement.pull_requests if _is_plain(url)]
-    name = harmless(record.name or record.session_id[:8])
+    name = harmless(record.called or record.session_id[:8])
     where = f"{_link(present, record, name)}, {_rounds_link(present, record, engagement)}"
     return [*lines, f"  - in {where}"]
 
 
 def _failure(present: set[str], record: SessionRecord) -> list[str]:
     what = "The last attempt failed" if record.engagements else "Not ingested"
-    name = _link(present, record, harmless(record.name or "a session"))
+    name = _link(present, record, harmless(record.called or "a session"))
     return [f"*{what}:* {name}: {harmless(record.failure or '')}", ""]
 
 

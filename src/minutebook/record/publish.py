@@ -61,7 +61,7 @@ class Published(msgspec.Struct, frozen=True):
     agent_id: str
     facts: SessionFacts
     outcome: Outcome
-    summary: str
+    header: Header
     rows: list[RoundRow]
     """Index rows of the rounds that were added."""
     remarks: list[str] = []
@@ -235,7 +235,7 @@ class Publication:
     def _published(
         self, facts: SessionFacts, header: Header, outcome: Outcome, remarks: Iterable[str] = ()
     ) -> Published:
-        return Published(self.agent_id, facts, outcome, header.summary, self.rows, list(remarks))
+        return Published(self.agent_id, facts, outcome, header, self.rows, list(remarks))
 
 
 def additions(kept: KeptRounds, session_id: str, rounds: list[Round]) -> Iterator[Round]:
