@@ -34,7 +34,7 @@ from minutebook.record.recover import (
     recovered_facts,
     restore_subagent,
 )
-from minutebook.record.rounds import Damaged, round_file
+from minutebook.record.rounds import Damaged, Newer, round_file
 from minutebook.record.said import add_said
 from minutebook.record.store import make_folder, remove, set_aside, sweep, write_atomically
 
@@ -109,6 +109,8 @@ class _Session:
         for number in folder.numbers():
             try:
                 kept.read(number)
+            except Newer as error:
+                self._problems.append(f"{folder.round(number)}: {error}; it stays as it is")
             except (OSError, Damaged):
                 damaged.append(number)
         if not damaged and folder.document.exists() and not self._has_gaps():
