@@ -155,6 +155,9 @@ def read_material(archive: Archive, session_id: str) -> Material | None:
         info = archive.stored_summary(session_id).info
     except NotFound:
         return None
+    if (entry := archive.ledger().sessions.get(session_id)) is not None:
+        # Not the title a person gave: taken back, it would still be in the minutes.
+        info = msgspec.structs.replace(info, title=entry.info.title)
     return builder.material(info, identify(info, archive.roster))
 
 
