@@ -180,7 +180,7 @@ def test_what_was_said_holds_for_another_extractor(
 
 def said_of(record: SessionRecord) -> list[tuple[object, ...]]:
     """What a person said of a session's engagements, by what they cover."""
-    told = []
+    told: list[tuple[object, ...]] = []
     for e in record.engagements:
         names = [n.rpartition(".")[2] for n in record.corrected if n.startswith(f"{e.id}.")]
         values = tuple((name, getattr(e, name)) for name in sorted(names))

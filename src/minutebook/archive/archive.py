@@ -87,14 +87,8 @@ class Archive:
         self._open: OrderedDict[str, tuple[object, OpenSession]] = OrderedDict()
         self._masked: tuple[object, dict[str, SessionRecord]] | None = None
         self._all: tuple[object, dict[str, SessionSummary], list[Trouble]] | None = None
-        self.minutes = Minutes(
-            self.layout,
-            self._entries,
-            lambda: self.roster,
-            lambda: self.settings,
-            self._work,
-            self._lock,
-        )
+        roster, settings = (lambda: self.roster), (lambda: self.settings)
+        self.minutes = Minutes(self.layout, self._entries, roster, settings, self._work, self._lock)
         problem = format_problem(self.layout)
         if problem is not None and problem.newer:
             raise Conflict(str(problem))
@@ -276,16 +270,10 @@ class Archive:
     def _summaries(self) -> tuple[dict[str, SessionSummary], list[Trouble]]:
         transcripts = {**self._transcripts(), **self._named}
         labelled = {id for id, record in self.minutes.stored().items() if record.engagements}
+        said = self.minutes.sessions_said()
         titles = {id: record.title for id, record in self.minutes.records().items()}
         found, unusable = listing.gathered(
-            Known(
-                self._entries(),
-                self.roster,
-                self.settings,
-                labelled,
-                self.minutes.sessions_said(),
-                titles,
-            ),
+            Known(self._entries(), self.roster, self.settings, labelled, said, titles),
             transcripts,
             skim=lambda unread: self._skims.of(self.library, unread),
             count=lambda session_id: self.open(session_id).count,
