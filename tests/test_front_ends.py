@@ -212,11 +212,12 @@ def test_found_where_it_is(place: Place) -> None:
 
 COUNTED: dict[str, Callable[[Place], dict[str, int]]] = {
     "sessions --json": lambda place: {
-        row["id"]: row["rounds"] for row in place.json("sessions", "--ghosts")["sessions"]
+        row["id"]: row["rounds"]
+        for row in place.json("sessions", "--ghosts", "--copies")["sessions"]
     },
     "API": lambda place: {
         row["session_id"]: row["rounds"]
-        for row in place.served.json("/api/v1/sessions?ghosts=1&limit=500")["sessions"]
+        for row in place.served.json("/api/v1/sessions?ghosts=1&copies=1&limit=500")["sessions"]
     },
     "show": lambda place: {
         id: place.json("show", id)["session"]["rounds"] for id in place.archive.ids()
@@ -229,7 +230,7 @@ COUNTED: dict[str, Callable[[Place], dict[str, int]]] = {
 @pytest.mark.parametrize("front", COUNTED)
 def test_one_count(place: Place, front: str) -> None:
     """Invariant 7: as many sessions, and as many rounds of each, in every front end."""
-    every = {s.id: s.info.rounds for s in place.archive.sessions(ghosts=True).sessions}
+    every = {s.id: s.info.rounds for s in place.archive.sessions(ghosts=True, copies=True).sessions}
     assert every[WENT_ON] == 4
     assert COUNTED[front](place) == every
 

@@ -400,13 +400,14 @@ def test_counts_are_those_of_the_command_line(archive: Archive, run: Run) -> Non
 
 
 def test_what_a_person_tagged_is_there_at_once(examples: Path, tmp_path: Path) -> None:
-    """ARC-05: in lists, contexts and resources; every address of it can be shown."""
+    """ARC-05, UND-08: in lists, contexts and resources, of the most complete copy of what was
+    tagged; every address of it can be shown."""
     archive = taken(examples, tmp_path / "archive")
-    id = session_of(archive, "passkey")
+    copy, id = session_of(archive, "passkey"), archive.resolve("Hide the password form")
     tools = Tools(archive)
     assert "console-work" not in tools.engagements(limit=100)
     for rounds in ("1", "3-4"):
-        tag(open_archive(tmp_path / "archive", [examples]), id, rounds, "console-work")
+        tag(open_archive(tmp_path / "archive", [examples]), copy, rounds, "console-work")
     lines = tools.engagements(limit=100).split("\n- ")
     listed = next(line for line in lines if "engagement=console-work" in line)
     assert re.findall(r"[0-9a-f]{8}#[\d-]+", listed) == [f"{id[:8]}#1", f"{id[:8]}#3-4"]

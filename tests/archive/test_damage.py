@@ -16,6 +16,7 @@ from minutebook.archive.finding import search
 from minutebook.archive.refreshing import refresh
 from minutebook.extract.offline import OfflineExtractor
 from minutebook.index.query import parse_query
+from minutebook.record.rounds import SCHEMA, Newer, read_round, read_words
 from minutebook.verbs.check import check
 from minutebook.verbs.check_archive import check_archive
 from minutebook.verbs.correct import correct
@@ -196,3 +197,29 @@ def test_a_damaged_document_ends_no_verb(whole: Path, tmp_path: Path) -> None:
         )
         assert done.returncode == 0, (verb, done.stderr)
         assert "bug" not in done.stderr
+
+
+def test_a_round_file_of_a_newer_format_is_never_misread(whole: Path, tmp_path: Path) -> None:
+    """ARC-08: also where it reads like one of ours: not as a whole, not for its words, not for its
+    shape; the document serves, the file is named, and no rebuild replaces it."""
+    root = tmp_path / "archive"
+    shutil.copytree(whole, root)
+    path = root / "sessions" / "claude" / SESSION / "rounds" / "002.json"
+    ours = json.loads(path.read_bytes())
+    kinds = opened(root).open(SESSION).shapes()[1]
+    theirs = {**ours, "schema": SCHEMA + 1, "user": "Misread!", "agent": [], "messages": []}
+    path.write_text(json.dumps(theirs))
+    content = path.read_bytes()
+    for read in (read_round, read_words):
+        with pytest.raises(Newer, match=f"newer minutebook \\(format {SCHEMA + 1}\\)"):
+            read(content)
+    archive = opened(root)
+    session = archive.open(SESSION)
+    prompt = session.stored(2).prompt
+    assert prompt is not None and prompt.said and "Misread!" not in prompt.said
+    assert session.shapes()[1] == kinds
+    assert "newer minutebook" in session.damaged[str(path)]
+    assert search(archive, parse_query('"Misread!"'), mode="lexical").hits == []
+    done = rebuild(opened(root))
+    assert path.read_bytes() == content
+    assert [p for p in done.problems if "newer minutebook" in p and "stays as it is" in p]

@@ -79,7 +79,7 @@ def test_it_is_read_without_an_upgrade(first_release: Path) -> None:
     archive = opened(first_release)
     before = snapshot(archive.root)
     assert archive.is_first_release
-    assert len(archive.sessions(ghosts=True).sessions) == 10
+    assert len(archive.sessions(ghosts=True, copies=True).sessions) == 10
     assert archive.open(GONE).count == 3
     assert archive.record(CORRECTED).engagements[0].topic.startswith("The topic that a person gave")
     assert [e.id for e in archive.record(PICTURE).engagements] == ["pixel-logo"]

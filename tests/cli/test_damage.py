@@ -126,7 +126,7 @@ def test_damage_is_never_a_bug(
         assert "This is a bug" not in ran.err, (args, ran.err)
         assert "Traceback" not in ran.err
         assert ran.status in ((0, 1) if args[:1] == ["check"] else (0, 2)), (args, ran.err)
-    assert len(json.loads(run("sessions", "--ghosts", "--json").out)["sessions"]) == 9
+    assert len(json.loads(run("sessions", "--ghosts", "--copies", "--json").out)["sessions"]) == 9
     assert run("show", "Wren").status == 0
 
 

@@ -8,12 +8,15 @@ from typing import Any
 
 import pytest
 
+from minutebook import said
 from minutebook.archive import Archive, open_archive
 from minutebook.archive.threads import threads
+from minutebook.errors import NotFound
 from minutebook.extract.offline import OfflineExtractor
 from minutebook.mcp.tools import Tools
 from minutebook.verbs.ingest import ingest
 from minutebook.web.api import engagements
+from minutebook.web.said import say
 from minutebook.web.state import ServerState
 from tests.archive.test_operations import put
 from tests.cli.conftest import Run
@@ -66,9 +69,9 @@ def first_id(run: Run, places: list[str]) -> str:
 @pytest.mark.parametrize("columns", [80, 200])
 def test_threads_are_listed(run: Run, places: list[str], columns: int) -> None:
     """FUT-06: newest first, with totals; filters narrow them; within the terminal's width."""
-    said = told(run, "search", "--threads", *places)
-    (thread,) = said["threads"]
-    assert (said["total"], thread["sessions"], thread["started"], thread["ended"]) == (
+    listed = told(run, "search", "--threads", *places)
+    (thread,) = listed["threads"]
+    assert (listed["total"], thread["sessions"], thread["started"], thread["ended"]) == (
         *(1, 2),
         *("2026-03-02", "2026-03-03"),
     )
@@ -112,8 +115,8 @@ def test_a_chain_goes_back_and_forth(run: Run, places: list[str]) -> None:
 
 
 def test_a_person_puts_work_together_and_takes_it_apart(run: Run, places: list[str]) -> None:
-    """FUT-06: `thread` by name or by id, --none, --forget; each one line in an append-only file;
-    it holds after everything is extracted again."""
+    """FUT-06: `thread` by name or by id, --none, --forget; each one line in the one append-only
+    file; it holds after everything is extracted again."""
     id = first_id(run, places)
     done = told(run, "thread", OTHER[:8], 1, id, *places)["threaded"]
     assert done["thread"] == id
@@ -127,20 +130,120 @@ def test_a_person_puts_work_together_and_takes_it_apart(run: Run, places: list[s
         assert run("thread", session[:8], 1, "--forget", *places).status == 0
     listed = told(run, "search", "--thread", id, *places)["hits"]
     assert {hit["session_id"] for hit in listed} == {FIRST, SECOND}
-    file = Path(places[3]) / "sessions" / "threads.jsonl"
+    file = Path(places[3]) / "sessions" / "corrections.jsonl"
     assert len(file.read_bytes().splitlines()) == 4
-    for odd in ((), ("x", "--none"), ("\x07",), ("x" * 100,)):
+    for odd in ((), ("x", "--none"), ("\x07",), ("x" * 100,), (" ",)):
         assert run("thread", SECOND[:8], 1, *odd, *places).status == 2
 
 
 def test_a_damaged_line_is_named_and_the_rest_is_read(run: Run, places: list[str]) -> None:
     """FUT-06, ARC-07: what cannot be read of what a person said is said."""
     run("thread", OTHER[:8], 1, "mine", *places)
-    file = Path(places[3]) / "sessions" / "threads.jsonl"
+    file = Path(places[3]) / "sessions" / "corrections.jsonl"
     file.write_bytes(b"{nonsense\n" + file.read_bytes())
     ran = run("search", "--threads", *places)
     assert ran.status == 0 and "mine" in ran.out
-    assert "threads.jsonl is damaged" in ran.err
+    assert "corrections.jsonl is damaged" in ran.err
+
+
+def test_a_thread_is_listed_and_taken_back_like_everything_said(
+    run: Run, places: list[str]
+) -> None:
+    """FUT-06, UND-07: `correct list` shows it, `correct undo` takes back the last word alone."""
+    run("thread", OTHER[:8], 1, "mine", *places)
+    run("thread", OTHER[:8], 1, "yours", *places)
+    listed = run("correct", "list", OTHER[:8], *places).out
+    assert "into thread 'mine'" in listed and "into thread 'yours'" in listed
+    taken = run("correct", "undo", *places).out
+    assert taken.startswith("Taken back") and "into thread 'yours'" in taken
+    assert told(run, "search", "--threads", *places)["threads"][0]["id"] == "mine"
+    run("correct", "undo", *places)
+    assert told(run, "search", "--threads", *places)["total"] == 1
+
+
+def old_file(places: list[str], *said: tuple[str, str | None]) -> Path:
+    """``threads.jsonl`` as an older version left it: session and thread of its first engagement."""
+    with open_archive(places[3], [places[1]]) as archive:
+        lines = [
+            {
+                "session_id": session,
+                "engagement_id": (first := archive.record(session).engagements[0]).id,
+                "turn_range": first.turn_range,
+                "name": name,
+            }
+            for session, name in said
+        ]
+    file = Path(places[3]) / "sessions" / "threads.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return file
+
+
+OLD = ((OTHER, "mine"), (LAST, "mine"), (SECOND, None), (LAST, ""))
+
+
+def test_the_file_of_an_older_version_is_read(run: Run, places: list[str]) -> None:
+    """FUT-06, ARC-08, ARC-09: as it stands, and nothing is written by reading."""
+    file = old_file(places, *OLD)
+    before = file.read_bytes()
+    found = told(run, "search", "--threads", *places)["threads"]
+    assert [(thread["id"], thread["sessions"]) for thread in found] == [("mine", 1)]
+    assert "into no thread" in run("correct", "list", SECOND[:8], *places).out
+    assert file.read_bytes() == before
+    assert not file.with_name("corrections.jsonl").exists()
+
+
+def test_the_file_of_an_older_version_is_folded_in(run: Run, places: list[str]) -> None:
+    """FUT-06, ARC-08: the next word takes all of it into the one file, in its order and under the
+    same ids; after everything that was said by then, which it held for; the old file is kept."""
+    run("correct", "note", OTHER[:8], "1", "before", *places)
+    file = old_file(places, *OLD)
+    ids = [item["id"] for item in told(run, "correct", "list", LAST[:8], *places)["said"]]
+    run("correct", "star", FIRST[:8], *places)
+    assert not file.exists() and file.with_name("threads.folded.jsonl").exists()
+    content = file.with_name("corrections.jsonl").read_text()
+    lines = [json.loads(line) for line in content.splitlines()]
+    kinds = [line["said"]["kind"] for line in lines]
+    assert kinds == ["note", "thread", "thread", "thread", "unthread", "star"]
+    assert [i["id"] for i in told(run, "correct", "list", LAST[:8], *places)["said"]] == ids
+    found = told(run, "search", "--threads", *places)["threads"]
+    assert [(thread["id"], thread["sessions"]) for thread in found] == [("mine", 1)]
+    run("correct", "undo", SECOND[:8], *places)
+    assert told(run, "search", "--threads", *places)["total"] == 2
+
+
+def test_folding_that_was_killed_is_finished_once(run: Run, places: list[str]) -> None:
+    """FUT-06: between the two steps the lines stand in both files; they are not written twice."""
+    file = old_file(places, *OLD)
+    content = file.read_bytes()
+    run("correct", "star", FIRST[:8], *places)
+    file.write_bytes(content)
+    run("correct", "unstar", FIRST[:8], *places)
+    assert not file.exists()
+    lines = file.with_name("corrections.jsonl").read_bytes().splitlines()
+    assert len(lines) == len(OLD) + 2
+
+
+def test_a_thread_through_the_library_and_the_api(run: Run, places: list[str]) -> None:
+    """FUT-06, UND-07: `said.Thread` and `said.Unthread`, as values and as JSON; a split keeps
+    both parts in it, another extraction does too."""
+    with open_archive(places[3], [places[1]]) as archive:
+        spoken = archive.say(OTHER, said.Thread("1", name="mine"))
+        assert spoken.thread == "mine"
+        archive.say(OTHER, said.Split("1", round=2))
+        parts = archive.record(OTHER).engagements
+        assert [part.said_thread for part in parts] == ["mine", "mine"]
+        state = ServerState(archive.root, archive.places)
+        body = json.dumps({"kind": "thread", "engagement": parts[1].id, "name": "yours"})
+        answer = json.loads(bytes(say(state, OTHER, body.encode()).body))
+        assert (answer["thread"], answer["said"]["statement"]["kind"]) == ("yours", "thread")
+        assert run("ingest", "--again", "--extractor", "offline", *places).status == 0
+        known = threads(archive)
+        assert known.named("mine").members == ((OTHER, parts[0].id),)
+        assert known.named("yours").members == ((OTHER, parts[1].id),)
+        archive.say(OTHER, said.Unthread(parts[1].id))
+        assert threads(archive).of(OTHER, parts[1].id) is None
+        with pytest.raises(NotFound):
+            archive.say(OTHER, said.Thread(name="of nothing"))
 
 
 def test_what_a_thread_needs(run: Run, places: list[str]) -> None:

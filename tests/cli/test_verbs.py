@@ -64,12 +64,12 @@ def test_sessions_are_newest_first_without_ghosts(run: Run, examples: Path) -> N
 def test_the_list_says_how_many_there_are(run: Run, examples: Path) -> None:
     """The total, also where only some are shown; ghosts and how to see them."""
     whole = run("sessions", "--root", examples)
-    assert "8 sessions.\nNot shown: 1 ghost (--ghosts).\n" in whole.err
+    assert "7 sessions.\nNot shown: 1 ghost (--ghosts), 1 copy (--copies).\n" in whole.err
     some = run("sessions", "-n", "3", "--root", examples)
     assert len(some.out.splitlines()) == 4
-    assert "3 of 8 sessions (--limit)." in some.err
+    assert "3 of 7 sessions (--limit)." in some.err
     document = json.loads(run("sessions", "-n", "3", "--json", "--root", examples).out)
-    assert (len(document["sessions"]), document["total"]) == (3, 8)
+    assert (len(document["sessions"]), document["total"]) == (3, 7)
     assert "Also sessions that never reached substantive work." in run("sessions", "--help").out
 
 
@@ -85,7 +85,7 @@ def test_sessions_can_be_filtered(run: Run, examples: Path) -> None:
 
 def test_sessions_json_has_everything_a_program_needs(run: Run, examples: Path) -> None:
     """The documented shape, with links between sessions that share history."""
-    document = json.loads(run("sessions", "--json", "--ghosts", "--root", examples).out)
+    document = json.loads(run("sessions", "--json", "--ghosts", "--copies", "--root", examples).out)
     assert document["version"] == 1
     rows = {row["title"]: row for row in document["sessions"]}
     passkeys = rows["Add passkey login to orchard"]
@@ -189,9 +189,18 @@ def test_bad_input_gets_one_sentence_and_status_two(
 
 def test_an_ambiguous_name_lists_the_candidates(run: Run, examples: Path) -> None:
     """Two sessions fit: both are named."""
-    ran = run("show", "pass", "--root", examples)
+    ran = run("show", "the", "--root", examples)
     assert ran.status == 2
-    assert "fits 2 sessions: " in ran.err
+    assert "fits 4 sessions: 60a4643c, 7c8fc3ae, e30ddb67, fa23f399." in ran.err
+
+
+def test_a_copy_makes_no_name_ambiguous(run: Run, examples: Path) -> None:
+    """ARC-04, UND-08: a name that fits a session and a mere copy of it means the session; the
+    copy is found by what only it is called."""
+    both = run("show", "pass", "--root", examples)
+    assert (both.status, both.out.splitlines()[0]) == (0, "Hide the password form behind a flag")
+    copy = run("show", "passkey", "--root", examples)
+    assert (copy.status, copy.out.splitlines()[0]) == (0, "Add passkey login to orchard")
 
 
 def test_a_root_that_is_not_there(run: Run, tmp_path: Path) -> None:
@@ -229,7 +238,7 @@ def test_without_transcripts_the_overview_shows_examples(run: Run) -> None:
     """``make run`` on an empty machine ends with what it found and three commands."""
     ran = run()
     assert "these are example sessions" in ran.out
-    assert re.search(r"Found 8 sessions, \d+ rounds, 4 projects\.", ran.out)
+    assert re.search(r"Found 7 sessions, \d+ rounds, 4 projects\.", ran.out)
     commands = re.findall(r"^  minutebook (.+)$", ran.out, re.MULTILINE)
     assert len(commands) == 3
     for command in commands:
@@ -245,7 +254,7 @@ def test_the_demo_needs_nothing_and_changes_nothing_twice(run: Run, tmp_path: Pa
         return {path: path.stat().st_mtime_ns for path in files}
 
     before = times()
-    assert "Found 8 sessions" in run("demo", "--into", tmp_path).out
+    assert "Found 7 sessions" in run("demo", "--into", tmp_path).out
     assert times() == before
 
 

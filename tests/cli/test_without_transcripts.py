@@ -94,7 +94,7 @@ def test_the_overview_shows_the_archive(run: Run, ingested: Path) -> None:
     ran = run()
     assert ran.status == 0
     assert "example" not in ran.out and "Reed" in ran.out
-    assert "Found 8 sessions, 29 rounds, 4 projects." in ran.out
+    assert "Found 7 sessions, 25 rounds, 4 projects." in ran.out
     shutil.rmtree(ingested)
     assert run().out == ran.out
 

@@ -31,6 +31,7 @@ from minutebook.archive.session import OpenSession, current_transcript
 from minutebook.archive.sessions import Known, SessionList, SessionSummary, Skims
 from minutebook.archive.settings import Settings, read_settings
 from minutebook.derive.activity import activity
+from minutebook.derive.copies import mere_copies
 from minutebook.errors import BadArgument, Conflict, NotFound
 from minutebook.model import Link, Roster
 from minutebook.model.engagement import Engagement, SessionRecord
@@ -38,7 +39,6 @@ from minutebook.model.said import Said, Statement
 from minutebook.record.layout import Layout, SessionFolder
 from minutebook.record.ledger import Entry, Ledger, load_ledger
 from minutebook.record.roster import load_roster
-from minutebook.record.thread_names import read_thread_names
 from minutebook.sources.base import Transcript, Trouble
 from minutebook.sources.library import Library, chosen_copies, open_file
 
@@ -87,14 +87,8 @@ class Archive:
         self._open: OrderedDict[str, tuple[object, OpenSession]] = OrderedDict()
         self._masked: tuple[object, dict[str, SessionRecord]] | None = None
         self._all: tuple[object, dict[str, SessionSummary], list[Trouble]] | None = None
-        self.minutes = Minutes(
-            self.layout,
-            self._entries,
-            lambda: self.roster,
-            lambda: self.settings,
-            self._work,
-            self._lock,
-        )
+        roster, settings = (lambda: self.roster), (lambda: self.settings)
+        self.minutes = Minutes(self.layout, self._entries, roster, settings, self._work, self._lock)
         problem = format_problem(self.layout)
         if problem is not None and problem.newer:
             raise Conflict(str(problem))
@@ -220,8 +214,10 @@ class Archive:
         ghosts: bool = False,
         starred: bool = False,
         hidden: bool = False,
+        copies: bool = False,
     ) -> SessionList:
-        """Sessions, newest activity first; ghosts, and those a person hid, only when asked for."""
+        """Sessions, newest activity first; ghosts, those a person hid, and those that are nothing
+        but copies of another only when asked for."""
         every, unusable = self._everything()
         found = listing.chosen(
             every,
@@ -231,6 +227,7 @@ class Archive:
             ghosts=ghosts,
             starred=starred,
             hidden=hidden,
+            copies=copies,
         )
         shown = [masked(session, self.hide) for session in found.sessions]
         return msgspec.structs.replace(found, sessions=shown)
@@ -243,6 +240,11 @@ class Archive:
         """Sessions that one is tied to: it continues them, or has messages of theirs."""
         every, _ = self._everything()
         return every[session_id].links if session_id in every else ()
+
+    def mere_copies(self, ids: Iterable[str]) -> dict[str, str]:
+        """Which of these sessions are nothing but a copy of another one of them → that (UND-08)."""
+        every, _ = self._everything()
+        return mere_copies(every[id].info for id in ids if id in every)
 
     def stored_summary(self, session_id: str) -> SessionSummary:
         """The same with its secrets; nothing that leaves the archive."""
@@ -268,16 +270,10 @@ class Archive:
     def _summaries(self) -> tuple[dict[str, SessionSummary], list[Trouble]]:
         transcripts = {**self._transcripts(), **self._named}
         labelled = {id for id, record in self.minutes.stored().items() if record.engagements}
+        said = self.minutes.sessions_said()
         titles = {id: record.title for id, record in self.minutes.records().items()}
         found, unusable = listing.gathered(
-            Known(
-                self._entries(),
-                self.roster,
-                self.settings,
-                labelled,
-                self.minutes.sessions_said(),
-                titles,
-            ),
+            Known(self._entries(), self.roster, self.settings, labelled, said, titles),
             transcripts,
             skim=lambda unread: self._skims.of(self.library, unread),
             count=lambda session_id: self.open(session_id).count,
@@ -296,7 +292,7 @@ class Archive:
         if found is None:
             every, _ = self._everything()
             named = {id: session.names for id, session in every.items()}
-            found = by_name(name, named)
+            found = by_name(name, named, self.mere_copies)
         if found is None:
             near = nearest(name, (self.hide(text) for names in named.values() for text in names))
             raise NotFound(
@@ -490,8 +486,6 @@ class Archive:
         found = {**self.ledger().damaged, **self.minutes.problems}
         if (problem := read_settings(self.layout)[1]) is not None:
             found[str(self.layout.settings)] = problem
-        if (problem := read_thread_names(self.layout).problem) is not None:
-            found[str(self.layout.threads)] = problem
         if self._format_problem is not None:
             found[str(self.layout.format)] = self._format_problem.reason
         for _, opened in list(self._open.values()):

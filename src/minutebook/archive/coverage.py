@@ -36,6 +36,14 @@ from minutebook.model.said import (
 )
 from minutebook.record.header import Header, summary_line
 
+
+class SaidOfCopy(Said, frozen=True, kw_only=True):
+    """What was said of a copy of a session, with the numbers that rounds have in it."""
+
+    shared: Ranges
+    """The rounds that both have."""
+
+
 Spans = list[tuple[int, int, str]]
 """First round, last round and id of engagements."""
 
@@ -81,11 +89,11 @@ def covered(
     tagged = {s.statement.engagement for s in said if isinstance(s.statement, Tag)}
     made = {id for id in tagged - extracted if id is not None}
     applying = Applying(record.engagements, record.rounds, made)
-    for statement in _in_order(said, made, record.rounds):
+    for statement, shared in _in_order(said, made, record.rounds):
         if isinstance(statement, Tag):
             _lay(applying, record, statement)
         else:
-            applying.apply(statement)
+            applying.apply(statement, shared)
     told = session_said(said)
     named = [f for f in SESSION_FIELDS if getattr(told, f) is not None]
     engagements = _with_facts(record.engagements, applying.engagements, work)
@@ -148,13 +156,16 @@ def ranges_of(record: SessionRecord) -> Spans:
 # -- order
 
 
-def _in_order(said: Sequence[Said], made: set[str], rounds: int) -> Iterator[Written]:
-    """What holds of what was said, in its order, with the numbers rounds have now.
+def _in_order(
+    said: Sequence[Said], made: set[str], rounds: int
+) -> Iterator[tuple[Written, Ranges | None]]:
+    """What holds of what was said, in its order, with the numbers rounds have now; and with the
+    rounds that are shared, where it was said of a copy.
 
     Older versions kept tags in a file of their own, laid over all corrections but those of what
     a tag had made.
     """
-    current = _renumbered(said)
+    current = renumbered(said)
     old = [item for item in current if item.old]
     tags = [item for item in old if isinstance(item.statement, Tag)]
     others = [item for item in old if not isinstance(item.statement, Tag)]
@@ -162,7 +173,7 @@ def _in_order(said: Sequence[Said], made: set[str], rounds: int) -> Iterator[Wri
     before = [item for item in others if item not in after]
     ordered = [*before, *tags, *after, *(item for item in current if not item.old)]
     taken_off: Ranges = ()
-    kept: list[Written] = []
+    kept: list[tuple[Written, Ranges | None]] = []
     for item in reversed(ordered):  # a tag taken off leaves what was found
         statement = item.statement
         if item.undone or isinstance(statement, Unread | Undo | Renumber):
@@ -173,13 +184,14 @@ def _in_order(said: Sequence[Said], made: set[str], rounds: int) -> Iterator[Wri
             if statement.engagement is None:
                 taken_off = joined((*taken_off, *place))
                 continue
-            kept += [Tag(*part, statement.engagement) for part in without(place, taken_off)[::-1]]
+            parts = without(place, taken_off)[::-1]
+            kept += [(Tag(*part, statement.engagement), None) for part in parts]
         else:
-            kept.append(statement)
+            kept.append((statement, item.shared if isinstance(item, SaidOfCopy) else None))
     return reversed(kept)
 
 
-def _renumbered(said: Sequence[Said]) -> list[Said]:
+def renumbered(said: Sequence[Said]) -> list[Said]:
     """Statements with the numbers that rounds have since an upgrade (ARC-03)."""
     found: list[Said] = []
     for item in said:

@@ -128,6 +128,6 @@ def _hit(record: SessionRecord, touch: Touch) -> FileHit:
         at=iso(touch.at),
         path=touch.path,
         how={},
-        name=record.name or NAMELESS,
+        name=record.called or NAMELESS,
         project=record.cwd,
     )

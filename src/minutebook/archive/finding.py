@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.folding import folded, once
+from minutebook.archive.folding import folded, hidden_once, once
 from minutebook.archive.hit import Hit, iso, resumed, told
 from minutebook.archive.masking import hidden
-from minutebook.archive.passing import ghosts_of, hidden_of, matching, parse_where, scope_of
+from minutebook.archive.passing import ghosts_of, matching, parse_where, scope_of
 from minutebook.archive.refreshing import Refreshed, refresh
 from minutebook.errors import BadArgument, Locked, MinutebookError
 from minutebook.index import database as db
@@ -230,7 +230,7 @@ def _list(archive: Archive, answer: Answer, there: set[str], page: slice) -> Ans
         total=len(hits),
         ghosts_hidden=ghosts,
         copies_hidden=copies,
-        hidden=hidden_of(records, filters),
+        hidden=hidden_once(archive, records, filters),
     )
 
 
@@ -281,7 +281,7 @@ def hit_of(
         session_id=entry.session_id,
         round=entry.round,
         at=at or iso(entry.at),
-        name=record.name if record else None,
+        name=record.called if record else None,
         agent=record.agent_name if record else None,
         project=(engagement.project if engagement else None) or entry.project or None,
         branch=entry.branch or None,
@@ -339,7 +339,7 @@ def _engagement_hit(record: SessionRecord, engagement: Engagement, there: set[st
         session_id=record.session_id,
         round=engagement.turn_range[0],
         at=engagement.started or record.started,
-        name=record.name,
+        name=record.called,
         agent=record.agent_name,
         project=engagement.project or record.cwd,
         branch=record.git_branch,
@@ -357,7 +357,7 @@ def _ghost_hit(record: SessionRecord) -> Hit:
         session_id=record.session_id,
         round=1,
         at=record.started,
-        name=record.name,
+        name=record.called,
         agent=record.agent_name,
         project=record.cwd,
         branch=record.git_branch,

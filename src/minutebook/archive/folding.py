@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from minutebook.archive.archive import Archive
+from minutebook.archive.passing import hidden_of
 from minutebook.derive.genealogy import (
     Pair,
     Place,
@@ -21,6 +22,7 @@ from minutebook.derive.genealogy import (
 )
 from minutebook.errors import MinutebookError
 from minutebook.index.engine import Engine
+from minutebook.index.query import Filters
 from minutebook.model.engagement import SessionRecord
 
 if TYPE_CHECKING:
@@ -89,15 +91,24 @@ def once(archive: Archive, pairs: Iterable[Pair]) -> tuple[list[Pair], int]:
     return kept, len(copies)
 
 
-def archived_once(archive: Archive, records: Iterable[SessionRecord]) -> tuple[list[Pair], int]:
-    """The same of all these records have, from the archive alone: transcripts that are not
-    archived have no engagements. What a person hid is left out."""
-    pairs = [
+def hidden_once(archive: Archive, records: dict[str, SessionRecord], filters: Filters) -> int:
+    """How many engagements a list leaves out because a person hid them; copies count once."""
+    found = hidden_of(records, filters)
+    return len(found) if filters.copies else len(once(archive, found)[0])
+
+
+def visible(records: Iterable[SessionRecord], *, hidden: bool = False) -> list[Pair]:
+    """The engagements of records that a person has not hidden; or those they have."""
+    return [
         (record, engagement)
         for record in records
         for engagement in record.engagements
-        if not (record.hidden or engagement.hidden)
+        if (record.hidden or engagement.hidden) == hidden
     ]
+
+
+def archived_once(archive: Archive, pairs: Iterable[Pair]) -> tuple[list[Pair], int]:
+    """The same from the archive alone: transcripts that are not archived have no engagements."""
     families: dict[str, set[str]] = {}
 
     def kin(session_id: str) -> set[str]:

@@ -6,13 +6,14 @@ Read again whenever one of their files has changed (VIEW-02); a parse is kept un
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from minutebook.archive.coverage import SaidSummary, SessionSaid, Work, covered, session_said
 from minutebook.archive.coverage import summary_said as summary_of
+from minutebook.archive.said_of_copies import with_copies
 from minutebook.archive.settings import Settings
 from minutebook.derive.identity import identify
 from minutebook.derive.record import bare_record
@@ -57,6 +58,7 @@ class Minutes:
         self._stored: dict[str, SessionRecord] = {}
         self._every: list[Said] = []
         self._said: dict[str, list[Said]] = {}
+        self._heard: dict[str, list[Said]] = {}
         self._whole: dict[str, SessionSaid] = {}
         self._merges: dict[str, tuple[SessionRecord, list[Said], SessionRecord]] = {}
         # The archive's own: each asks the other while it holds it.
@@ -68,8 +70,9 @@ class Minutes:
     def version(self) -> tuple[Version, ...]:
         """Another one means that the minutes have changed."""
         layout = self._layout
-        files = (layout.engagements, layout.corrections, layout.tags, layout.roster)
-        return tuple(version_of(path) for path in (*files, layout.ledger, layout.settings))
+        files = (layout.engagements, layout.corrections, layout.tags, layout.threads)
+        known = (*files, layout.roster, layout.ledger, layout.settings)
+        return tuple(version_of(path) for path in known)
 
     def read_again(self) -> None:
         self._version = ()
@@ -93,6 +96,12 @@ class Minutes:
             self._load()
             return self._said.get(session_id, [])
 
+    def heard(self, session_id: str) -> list[Said]:
+        """The same, and what holds for it of what was said of its copies."""
+        with self._lock:
+            self._load()
+            return self._heard.get(session_id, [])
+
     def all_said(self) -> list[Said]:
         """What a person said of any session, in its order."""
         with self._lock:
@@ -107,7 +116,7 @@ class Minutes:
 
     def summary_said(self, session_id: str) -> SaidSummary:
         """A person's own summary of a session."""
-        return summary_of(self.said(session_id))
+        return summary_of(self.heard(session_id))
 
     def merged(self, record: SessionRecord) -> SessionRecord:
         """A record with everything a person said of its session."""
@@ -117,13 +126,19 @@ class Minutes:
 
     def _merged(self, record: SessionRecord) -> SessionRecord:
         id = record.session_id
-        if not (said := self._said.get(id)):
+        if not (said := self._heard.get(id)):
             return record
         known = self._merges.get(id)
         if known is None or known[:2] != (record, said):  # rounds of what was cut are read
             merged = covered(record, said, lambda: self._work(id))
             known = self._merges[id] = (record, said, merged)
         return known[2]
+
+    def _round_ids(self, session_id: str) -> Sequence[str]:
+        info = self._entries()[session_id].info
+        if len(info.prompt_ids) == info.rounds:
+            return info.prompt_ids  # one each: no need to read the rounds
+        return [round.id for round in self._work(session_id).rounds]
 
     def _load(self) -> None:
         version = self.version
@@ -138,18 +153,20 @@ class Minutes:
         self._every, self._said = said.values, {}
         for item in self._every:
             self._said.setdefault(item.session_id, []).append(item)
-        self._whole = {id: session_said(items) for id, items in self._said.items()}
         entries, roster, settings = self._entries(), self._roster(), self._settings()
+        order = {item.id: at for at, item in enumerate(self._every)}
+        self._heard = with_copies(self._said, order, entries, self._round_ids)
+        self._whole = {id: session_said(items) for id, items in self._heard.items()}
         self._records = {}
         for id, record in self._stored.items():
             entry = entries.get(id)
-            self._records[id] = self._merged(
-                with_session(record, entry.info, roster, settings, entry.agent_id)
-                if entry is not None
-                else named(record, roster)
-            )
+            if entry is None:
+                self._records[id] = self._merged(named(record, roster))
+                continue
+            now = self._merged(with_session(record, entry.info, roster, settings, entry.agent_id))
+            self._records[id] = retitled(now, entry.info)
         # A person may speak of a session nobody has taken the minutes of.
-        for id in self._said.keys() - self._stored.keys():
+        for id in self._heard.keys() - self._stored.keys():
             if (entry := entries.get(id)) is not None:
                 self._records[id] = self._merged(card(entry.info, roster, settings, entry.agent_id))
         self._version = version
@@ -176,10 +193,18 @@ def with_session(
     """A record with what is known of its session now; a labelled session is never a ghost."""
     now = card(info, roster, settings, agent_id)
     known = {name: getattr(now, name) for name in _SESSION}
-    known["title"] = session_title(info, record.engagements)
     known["ghost"] = now.ghost and not record.engagements
     known["agent_role"] = now.agent_role or record.agent_role
     return msgspec.structs.replace(record, **known)
+
+
+def retitled(record: SessionRecord, info: SessionInfo) -> SessionRecord:
+    """A record that is called as its session is now (UND-06): the best topic may be corrected, or
+    hidden."""
+    if "title" in record.corrected:
+        return record
+    title = session_title(info, [e for e in record.engagements if not e.hidden])
+    return record if title == record.title else msgspec.structs.replace(record, title=title)
 
 
 def named(record: SessionRecord, roster: Roster) -> SessionRecord:

@@ -7,7 +7,7 @@ A session is named by the start of its id, its agent's name, its title, its slug
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -86,12 +86,23 @@ def by_id(name: str, ids: Iterable[str]) -> str | None:
     return only(exact or fitting, name) if fitting else None
 
 
-def by_name(name: str, named: Mapping[str, Sequence[str]]) -> str | None:
-    """The one session that is called so: as a whole first, then as a part of its name."""
+def by_name(
+    name: str,
+    named: Mapping[str, Sequence[str]],
+    copies: Callable[[Sequence[str]], Container[str]] = lambda _: (),
+) -> str | None:
+    """The one session that is called so: as a whole first, then as a part of its name.
+
+    `copies` says which of several are nothing but copies of another one: they are not meant.
+    """
     wanted = name.strip().lower()
     whole = [id for id, names in named.items() if wanted in names]
     part = [id for id, names in named.items() if any(wanted in text for text in names)]
-    return only(whole or part, name) if part else None
+    fitting = whole or part
+    if len(fitting) > 1:
+        left_out = copies(fitting)
+        fitting = [id for id in fitting if id not in left_out]
+    return only(fitting, name) if fitting else None
 
 
 def only(found: Sequence[str], name: str) -> str:

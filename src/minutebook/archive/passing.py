@@ -119,12 +119,14 @@ def is_agent(name: str, record: SessionRecord) -> bool:
     return within(name, record.agent_name, record.agent_role, record.slug)
 
 
-def hidden_of(records: dict[str, SessionRecord], filters: Filters) -> int:
-    """How many engagements pass but for being hidden by a person."""
+def hidden_of(
+    records: dict[str, SessionRecord], filters: Filters
+) -> list[tuple[SessionRecord, Engagement]]:
+    """Engagements that pass but for being hidden by a person."""
     if filters.hidden:
-        return 0
+        return []
     every = matching(records, msgspec.structs.replace(filters, hidden=True))
-    return sum(record.hidden or engagement.hidden for record, engagement in every)
+    return [pair for pair in every if pair[0].hidden or pair[1].hidden]
 
 
 def within(part: str, *texts: str | None) -> bool:

@@ -38,7 +38,7 @@ def relocate(layout: Layout, ledger: Ledger, entry: Entry, roster: Roster) -> bo
         header, start = read_head(new.document)
         now = identify(entry.info, roster)
         changed = msgspec.structs.replace(
-            header, agent_id=agent_id, role=now.role, name=now.name, name_source=now.source
+            header.recorded, agent_id=agent_id, role=now.role, name=now.name, name_source=now.source
         )
         write_document(new.document, changed, body_bytes(new.document, start))
     except (OSError, Malformed):

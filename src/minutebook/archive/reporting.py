@@ -8,7 +8,7 @@ from datetime import datetime
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.folding import once
+from minutebook.archive.folding import hidden_once, once
 from minutebook.archive.passing import matching, passes, within
 from minutebook.archive.threads import threads
 from minutebook.derive.genealogy import Pair
@@ -35,6 +35,8 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     method: str
     phase: str
     outcome: str = ""
+    title: str | None = None
+    """The session's title, where a person gave it one."""
     thread: str | None = None
     """The piece of work over several sessions that it belongs to."""
 
@@ -74,6 +76,8 @@ class LeftOut(msgspec.Struct, frozen=True):
     """Sessions whose minutes have not been taken (`minutebook ingest`)."""
     undated: int = 0
     """Engagements nobody knows the time of."""
+    hidden: int = 0
+    """Engagements that a person hid."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -183,6 +187,7 @@ def _work(archive: Archive, record: SessionRecord, engagement: Engagement) -> Wo
         method=engagement.method,
         phase=engagement.phase,
         outcome=engagement.outcome,
+        title=record.given_title,
         thread=thread.id if thread is not None else None,
     )
 
@@ -203,7 +208,8 @@ def _left_out(archive: Archive, filters: Filters, copies: int) -> LeftOut:
         ghosts += record.ghost
         unread += not record.ghost and not record.engagements
     bounded = filters.after is not None or filters.before is not None
-    return LeftOut(ghosts, copies, unread, undated if bounded else 0)
+    hidden = hidden_once(archive, archive.records(), filters)
+    return LeftOut(ghosts, copies, unread, undated if bounded else 0, hidden)
 
 
 def _is_of(record: SessionRecord, project: str | None) -> bool:

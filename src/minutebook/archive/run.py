@@ -139,7 +139,7 @@ class WritingRun(RunView):
             published = done.published
             self.remarks += published.remarks
             self._rows += published.rows
-            entry = Entry.of(published.agent_id, published.facts, published.summary)
+            entry = Entry.of(published.agent_id, published.facts, published.header)
             entry.waiting = done.waiting
             entry.size, entry.mtime = transcript.size, transcript.mtime
             entry.head, entry.beside = done.head, done.beside
@@ -177,7 +177,7 @@ class WritingRun(RunView):
     def _cover_grown(self) -> None:
         """What a person said of a session may hold for its new rounds, too."""
         minutes = self.archive.minutes
-        ids = {row.session_id for row in self._rows if minutes.said(row.session_id)}
+        ids = {row.session_id for row in self._rows if minutes.heard(row.session_id)}
         grown = [record for id, record in minutes.records().items() if id in ids]
         if grown:
             with open_database(self.layout.database) as database:

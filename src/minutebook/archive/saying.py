@@ -32,13 +32,17 @@ from minutebook.model.said import (
     Set,
     Split,
     Statement,
+    Thread,
     Undo,
     Unread,
+    Unthread,
 )
 from minutebook.record.said import add_said
 
 PATIENCE = 30.0  # seconds; another one who speaks takes a moment
 _CHOICES: dict[str, Sequence[str]] = {"method": METHODS, "phase": PHASES}
+_OF_ENGAGEMENTS = (Split, Join, Move, Thread, Unthread)
+_LONGEST_THREAD = 80
 _MAY_BE_EMPTY = ("outcome", "key_decisions")
 
 
@@ -53,6 +57,8 @@ class Spoken(msgspec.Struct, frozen=True, kw_only=True):
     """The engagement that was meant, as it is now."""
     made: Engagement | None = None
     """What a split made."""
+    thread: str | None = None
+    """The thread that the engagement belongs to, where that was the question."""
     indexed: bool = True
     """Whether the index page and the databases have it; else a run that is going on sees to it."""
 
@@ -84,14 +90,25 @@ def _spoken(archive: Archive, said: Said, undone: Said | None, indexed: bool) ->
     about = getattr(said.statement, "engagement", "")
     made = said.statement.made if isinstance(said.statement, Split) else ""
     found = dict(zip(_ids(archive, record), record.engagements, strict=True))
+    last = undone.statement if undone is not None else said.statement
     return Spoken(
         said=shown,
         undone=hidden(undone, archive.hide) if undone is not None else None,
         session=record,
         engagement=found.get(about),
         made=found.get(made),
+        thread=_thread_of(archive, said.session_id, last)
+        if isinstance(last, Thread | Unthread)
+        else None,
         indexed=indexed,
     )
+
+
+def _thread_of(archive: Archive, session_id: str, statement: Thread | Unthread) -> str | None:
+    from minutebook.archive.threads import threads
+
+    thread = threads(archive).of(session_id, statement.engagement)
+    return thread.id if thread is not None else None
 
 
 def _ids(archive: Archive, record: SessionRecord) -> list[str]:
@@ -122,7 +139,7 @@ def _checked(archive: Archive, record: SessionRecord, statement: Statement) -> S
     if isinstance(statement, Undo):
         return statement
     meant: Engagement | None = None
-    if statement.engagement or isinstance(statement, Split | Join | Move):
+    if statement.engagement or isinstance(statement, _OF_ENGAGEMENTS):
         meant = find_engagement(record, statement.engagement)
         statement = msgspec.structs.replace(statement, engagement=meant.id, rounds=meant.ranges)
     else:
@@ -136,6 +153,8 @@ def _checked(archive: Archive, record: SessionRecord, statement: Statement) -> S
             return msgspec.structs.replace(statement, values=now)
         case Note(text=text):
             return msgspec.structs.replace(statement, text=one_line(text))
+        case Thread(name=name):
+            return msgspec.structs.replace(statement, name=_thread(name))
         case Move(first=first, last=last):
             span = _span((first, last), record.rounds)
             return msgspec.structs.replace(statement, first=span[0], last=span[1])
@@ -160,6 +179,15 @@ def _split(record: SessionRecord, meant: Engagement, statement: Split) -> Split:
         raise BadArgument(f"'{meant.id}' begins at round {at} already: name a later one.")
     made = free_id(meant.id, {engagement.id for engagement in record.engagements})
     return msgspec.structs.replace(statement, made=made)
+
+
+def _thread(name: str) -> str:
+    label = " ".join(name.split())
+    if not (label.isprintable() and len(label) <= _LONGEST_THREAD):
+        raise BadArgument(
+            f"A thread's name is a word or slug of at most {_LONGEST_THREAD} characters."
+        )
+    return label
 
 
 def _refuse_first_release(archive: Archive) -> None:

@@ -26,6 +26,7 @@ from minutebook.record.ledger import Entry
 from minutebook.record.media import FOLDER, MediaStore, without_pictures
 from minutebook.record.patches import Malformed
 from minutebook.record.recover import StoredRounds, read_subagent, recovered_facts
+from minutebook.record.rounds import SCHEMA
 from minutebook.sources.base import Transcript
 from minutebook.sources.library import open_transcript
 from minutebook.sources.registry import SOURCES
@@ -181,6 +182,8 @@ class OpenSession:
                 sketch = _sketcher.decode(self._path(number).read_bytes())
             except (OSError, msgspec.DecodeError):
                 return shape(self._stored.read(number))
+            if sketch.schema > SCHEMA:
+                return shape(self._stored.read(number))
             found = self._shapes[number] = RoundShape(number, _kinds(sketch))
         return found
 
@@ -312,6 +315,7 @@ class _Kind(msgspec.Struct):
 
 
 class _Sketch(msgspec.Struct):
+    schema: int = 0
     user: str | list[_Kind] | None = None
     agent: list[_Kind] = []
 

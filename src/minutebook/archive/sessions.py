@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from datetime import datetime
 
 import msgspec
 
 from minutebook.archive.coverage import SessionSaid
 from minutebook.archive.settings import Settings
+from minutebook.derive.copies import mere_copies
 from minutebook.derive.genealogy import shared_history
 from minutebook.derive.identity import Identity, identify
 from minutebook.derive.times import instant
@@ -44,6 +45,8 @@ class SessionSummary(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a person wants it left out of lists."""
     note: str = ""
     """A person's note."""
+    copies: tuple[str, ...] = ()
+    """Sessions that a list leaves out because they are nothing but copies of it (UND-08)."""
 
     @property
     def id(self) -> str:
@@ -77,6 +80,8 @@ class SessionList(msgspec.Struct, frozen=True):
     unusable: list[Trouble]
     hidden: int = 0
     """Sessions that a person hid."""
+    copies_hidden: int = 0
+    """Sessions that are nothing but copies of others."""
 
     @property
     def total(self) -> int:
@@ -219,7 +224,16 @@ def gathered(
                 info = archived.info
             info = msgspec.structs.replace(info, rounds=count(transcript.session_id))
         found.append(known.of_transcript(info, transcript))
-    return {session.id: session for session in linked(found)}, unusable
+    return {session.id: session for session in _hidden_with(linked(found))}, unusable
+
+
+def _hidden_with(sessions: list[SessionSummary]) -> Iterator[SessionSummary]:
+    """Sessions of which those are hidden that are nothing but copies of a hidden one."""
+    hidden = {session.id for session in sessions if session.hidden}
+    stands = mere_copies(session.info for session in sessions) if hidden else {}
+    for session in sessions:
+        is_hidden = session.hidden or stands.get(session.id) in hidden
+        yield msgspec.structs.replace(session, hidden=True) if is_hidden else session
 
 
 def linked(sessions: Iterable[SessionSummary]) -> list[SessionSummary]:
@@ -238,19 +252,38 @@ def chosen(
     ghosts: bool = False,
     starred: bool = False,
     hidden: bool = False,
+    copies: bool = False,
 ) -> SessionList:
-    """Sessions that pass, newest activity first; ghosts and hidden ones only when asked for."""
+    """Sessions that pass, newest activity first; ghosts, hidden ones and mere copies only when
+    asked for."""
     wanted = [s for s in sessions.values() if _fits(s, project, since) and s.starred >= starred]
     visible = [session for session in wanted if hidden or not session.hidden]
-    shown = [session for session in visible if ghosts or not session.ghost]
+    passing = [session for session in visible if ghosts or not session.ghost]
+    shown = passing if copies else without_copies(passing)
     shown.sort(key=lambda session: (session.when, session.id), reverse=True)
     return SessionList(
         shown,
-        len(visible) - len(shown),
+        len(visible) - len(passing),
         len(sessions) - len(wanted),
         sorted(unusable, key=lambda trouble: str(trouble.path)),
         len(wanted) - len(visible),
+        len(passing) - len(shown),
     )
+
+
+def without_copies(sessions: Iterable[SessionSummary]) -> list[SessionSummary]:
+    """Sessions without those that are nothing but copies of another one of them; which names
+    them (UND-08)."""
+    known = list(sessions)
+    stands = mere_copies(session.info for session in known)
+    copies: dict[str, list[str]] = {}
+    for id, best in stands.items():
+        copies.setdefault(best, []).append(id)
+    return [
+        msgspec.structs.replace(s, copies=tuple(sorted(copies[s.id]))) if s.id in copies else s
+        for s in known
+        if s.id not in stands
+    ]
 
 
 def _fits(session: SessionSummary, project: str | None, since: datetime | None) -> bool:

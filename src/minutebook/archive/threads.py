@@ -8,9 +8,8 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.folding import archived_once
+from minutebook.archive.folding import archived_once, visible
 from minutebook.archive.hit import Hit
-from minutebook.archive.minutes import version_of
 from minutebook.archive.names import nearest
 from minutebook.derive.genealogy import Pair
 from minutebook.derive.references import pulled
@@ -19,7 +18,6 @@ from minutebook.derive.times import instant
 from minutebook.errors import NotFound
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.model.session import project_of
-from minutebook.record.thread_names import read_thread_names
 
 _MOST_NUMBERS = 4
 """Work that names more issues than this is about none of them: a triage, a release."""
@@ -64,7 +62,7 @@ _known: WeakKeyDictionary[Archive, tuple[object, Threads]] = WeakKeyDictionary()
 
 def threads(archive: Archive) -> Threads:
     """The threads there are; found once, as long as nothing changes."""
-    version = (archive.minutes.version, version_of(archive.layout.threads))
+    version = archive.minutes.version
     kept = _known.get(archive)
     if kept is None or kept[0] != version:
         kept = (version, _found(archive))
@@ -91,7 +89,7 @@ def with_threads(archive: Archive, hits: Iterable[Hit]) -> list[Hit]:
 
 def _found(archive: Archive) -> Threads:
     records = archive.records()
-    shown, _ = archived_once(archive, records.values())
+    shown, _ = archived_once(archive, visible(records.values()))
     pairs = {
         (record.session_id, engagement.id): (record, engagement) for record, engagement in shown
     }
@@ -101,7 +99,11 @@ def _found(archive: Archive) -> Threads:
         for id, entry in archive.ledger().sessions.items()
         if entry.info.links
     }
-    said = _said(archive, records, copies)
+    said = {
+        key: engagement.said_thread or None
+        for key, (_, engagement) in pairs.items()
+        if engagement.said_thread is not None
+    }
     every = threads_of((_part(*pair) for pair in shown), recorded, said)
     by_key = {key: thread for thread in every for key in thread.members}
     return Threads(every, by_key, copies, pairs)
@@ -117,38 +119,6 @@ def _copies(records: Iterable[SessionRecord], shown: Mapping[Key, Pair]) -> dict
             if key not in shown and other is not None:
                 found[key] = other
     return found
-
-
-def _said(
-    archive: Archive, records: Mapping[str, SessionRecord], copies: Mapping[Key, Key]
-) -> dict[Key, str | None]:
-    """A person's last word on each engagement."""
-    found: dict[Key, str | None] = {}
-    for said in read_thread_names(archive.layout).values:
-        record = records.get(said.session_id)
-        meant = _meant(record, said.engagement_id, said.turn_range) if record else None
-        if meant is None:
-            continue
-        key = (said.session_id, meant.id)
-        key = copies.get(key, key)
-        found.pop(key, None)
-        if said.name != "":
-            found[key] = said.name
-    return found
-
-
-def _meant(record: SessionRecord, id: str, rounds: tuple[int, int]) -> Engagement | None:
-    """An engagement by its id, else the one that covers most of what it covered."""
-    shared = {
-        engagement.id: min(engagement.turn_range[1], rounds[1])
-        - max(engagement.turn_range[0], rounds[0])
-        for engagement in record.engagements
-    }
-    if id not in shared:
-        id = max(shared, key=lambda name: shared[name], default="")
-        if shared.get(id, -1) < 0:
-            return None
-    return next(engagement for engagement in record.engagements if engagement.id == id)
 
 
 def _part(record: SessionRecord, engagement: Engagement) -> Part:

@@ -13,7 +13,8 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.coverage import SaidSummary, ranges_of
-from minutebook.archive.folding import archived_once
+from minutebook.archive.folding import archived_once, visible
+from minutebook.archive.said_of_copies import affected
 from minutebook.errors import Locked
 from minutebook.model.engagement import SessionRecord
 from minutebook.record.database import Broken, open_database, rows_of
@@ -21,7 +22,7 @@ from minutebook.record.documents import body_bytes, read_head, write_document
 from minutebook.record.engagements import compact
 from minutebook.record.engagements_index import engagements_index
 from minutebook.record.facts import read_facts
-from minutebook.record.header import summary_line
+from minutebook.record.header import Header, headed, summary_line
 from minutebook.record.indexes import rounds_index, write_indexes
 from minutebook.record.layout import Layout, SessionFolder
 from minutebook.record.ledger import save_ledger
@@ -70,7 +71,7 @@ def index_said(archive: Archive, session_id: str) -> bool:
     """
     try:
         with patiently(archive.layout.lock, "correct", _SHORT_PATIENCE):
-            _index(archive, {session_id}, set())
+            _index(archive, affected(session_id, archive.ledger().sessions), set())
             return True
     except Locked:
         return False
@@ -97,7 +98,10 @@ def _index(archive: Archive, changed: set[str], written: set[str]) -> None:
     records = archive.minutes.records()
     known = [records[id] for id in changed if id in records]
     _cover_all(layout, known)
-    cover_sessions(archive, [r for r in known if r.session_id not in written])
+    minutes = archive.minutes
+    # What was said of copies of a session that is new was not known when it was written.
+    settled = {id for id in written if minutes.heard(id) == minutes.said(id)}
+    cover_sessions(archive, [r for r in known if r.session_id not in settled])
     write_page(archive)
 
 
@@ -114,8 +118,9 @@ def write_page(archive: Archive) -> None:
 def page_of(archive: Archive) -> bytes:
     """``engagements-index.md``, as the records have it now."""
     records, archived = archive.minutes.records(), archive.ledger().sessions
-    pairs, copies = archived_once(archive, records.values())
-    return engagements_index(records.values(), archived.keys(), pairs, copies).encode()
+    pairs, copies = archived_once(archive, visible(records.values()))
+    hid, _ = archived_once(archive, visible(records.values(), hidden=True))
+    return engagements_index(records.values(), archived.keys(), pairs, copies, len(hid)).encode()
 
 
 def _said_since(archive: Archive) -> set[str]:
@@ -126,7 +131,9 @@ def _said_since(archive: Archive) -> set[str]:
         written = 0.0
     # Clocks of files are coarse, and a page may have been made while somebody spoke.
     since = datetime.fromtimestamp(max(0.0, written - _MARGIN), UTC).isoformat()
-    return {item.session_id for item in archive.minutes.all_said() if (item.at or "") > since}
+    entries = archive.ledger().sessions
+    said = {item.session_id for item in archive.minutes.all_said() if (item.at or "") > since}
+    return set[str]().union(*(affected(id, entries) for id in said))
 
 
 def _cover_all(layout: Layout, records: Iterable[SessionRecord]) -> None:
@@ -143,7 +150,7 @@ def _cover_all(layout: Layout, records: Iterable[SessionRecord]) -> None:
 
 
 def cover_sessions(archive: Archive, records: Iterable[SessionRecord]) -> None:
-    """Engagements and summaries in the sessions' own files; the caller holds the lock."""
+    """Engagements, titles and summaries in the sessions' own files; the caller holds the lock."""
     layout, ledger = archive.layout, archive.ledger()
     changed = False
     for record in records:
@@ -154,10 +161,8 @@ def cover_sessions(archive: Archive, records: Iterable[SessionRecord]) -> None:
         if folder.database.is_file():
             _cover_one(folder, record)
         said = archive.minutes.summary_said(record.session_id)
-        summary = _summarise(folder, record, said)
-        if summary is not None and summary != entry.summary:
-            entry.summary = summary
-            changed = True
+        header = _head(folder, record, said)
+        changed |= header is not None and entry.headed(header)
     if changed:
         write_indexes(layout, ledger.sessions.values())
         save_ledger(layout, ledger)
@@ -174,21 +179,20 @@ def _cover_one(folder: SessionFolder, record: SessionRecord) -> None:
         write_atomically(folder.index, rounds_index(record.session_id, rows))
 
 
-def _summarise(folder: SessionFolder, record: SessionRecord, said: SaidSummary) -> str | None:
-    """A summary in place of the placeholder, or of another one that was said before; never of
-    words that a person wrote into the document (INS-10)."""
+def _head(folder: SessionFolder, record: SessionRecord, said: SaidSummary) -> Header | None:
+    """The head of a document, brought up to date: title, name and role; and a summary in place of
+    the placeholder, or of another one that was said before; never of words that a person wrote
+    into the document (INS-10)."""
     try:
         header, start = read_head(folder.document)
-        if said.is_by_hand(header):
-            return header.summary
-        stale = header.edited and said.text is None  # taken back
+        stale = header.edited and said.text is None and not said.is_by_hand(header)  # taken back
         opening = read_facts(folder).written.opening if stale else ""
     except (OSError, Malformed, ValueError):
         return None
+    told = headed(header, record)
     summary = summary_line(record.session_summary or opening)
-    by_person = said.text is not None
-    if not summary or (header.summary == summary and header.edited == by_person):
-        return header.summary if summary else None
-    told = msgspec.structs.replace(header, summary=summary, edited=by_person)
-    write_document(folder.document, told, body_bytes(folder.document, start))
-    return summary
+    if summary and not said.is_by_hand(header):
+        told = msgspec.structs.replace(told, summary=summary, edited=said.text is not None)
+    if told != header:
+        write_document(folder.document, told, body_bytes(folder.document, start))
+    return told

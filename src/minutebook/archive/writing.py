@@ -13,16 +13,18 @@ from typing import Any
 
 import msgspec
 
-from minutebook.archive.coverage import NOTHING_SAID, SaidSummary, Spans
+from minutebook.archive.coverage import NOTHING_SAID, SaidSummary, ranges_of
 from minutebook.archive.growth import Growth
+from minutebook.archive.minutes import retitled
 from minutebook.derive.identity import Identity, identify
 from minutebook.derive.times import instant
 from minutebook.model import Roster, Round, SessionInfo
+from minutebook.model.engagement import SessionRecord
 from minutebook.model.said import Set
 from minutebook.record.checkpoints import keep_checkpoint
 from minutebook.record.documents import peek
 from minutebook.record.facts import SessionFacts, read_facts
-from minutebook.record.header import header_of
+from minutebook.record.header import headed, header_of
 from minutebook.record.layout import Layout, SessionFolder, agent_id_of
 from minutebook.record.ledger import Entry
 from minutebook.record.media import MediaStore
@@ -171,13 +173,12 @@ class SessionWriting:
     def finish(
         self,
         *,
-        summary: str | None = None,
+        record: SessionRecord | None = None,
         said: SaidSummary = NOTHING_SAID,
-        ranges: Spans | None = None,
     ) -> Done:
         """Write what the rounds come to: subagents, facts, document, databases.
 
-        `summary` is an extractor's, `said` a person's, who wins.
+        `record` has what is known of the session, `said` a person's summary, who wins.
         """
         if self.foreign:
             return Done(foreign=self.foreign)
@@ -207,9 +208,11 @@ class SessionWriting:
                 extra=old.extra if old is not None else self._kept("extra", {}),
             )
         )
-        header = header_of(
-            facts, self.identity, self.agent_id, words or summary, edited=words is not None
-        )
+        summary = words or (record.session_summary if record is not None else None)
+        header = header_of(facts, self.identity, self.agent_id, summary, edited=words is not None)
+        if record is not None:
+            header = headed(header, retitled(record, facts.info))
+        ranges = ranges_of(record) if record is not None else None
         published = publication.finish(facts, header, ranges)
         self._keep_checkpoint(published, waiting)
         merge = self._growth.merge

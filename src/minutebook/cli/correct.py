@@ -211,6 +211,7 @@ def _print(spoken: Spoken, as_json: bool) -> None:
             undone=spoken.undone,
             engagement=spoken.engagement,
             made=spoken.made,
+            thread=spoken.thread,
             session=spoken.session,
         )
         return

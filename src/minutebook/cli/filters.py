@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from minutebook.cli.options import GHOSTS, HIDDEN, ONCE, STARRED
+from minutebook.cli.options import COPIES, GHOSTS, HIDDEN, ONCE, STARRED
 from minutebook.derive.labels import known_method, known_phase
 from minutebook.derive.periods import since as parse_since
 from minutebook.errors import BadArgument
@@ -50,7 +50,7 @@ _OPTIONS = (
         "--error", metavar="TEXT", **ONCE, help="Rounds in which a call failed with this text."
     ),
     click.option("--ghosts", is_flag=True, help=GHOSTS),
-    click.option("--copies", is_flag=True, help="List copies of a conversation, too."),
+    click.option("--copies", is_flag=True, help=COPIES),
     click.option("--starred", is_flag=True, help=STARRED),
     click.option("--hidden", is_flag=True, help=HIDDEN),
 )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 GHOSTS = "Also sessions that never reached substantive work."
 HIDDEN = "Also what you hid with `correct hide`."
+COPIES = "List copies of a conversation, too."
 STARRED = "Only what you marked with `correct star`."
 _SAID_TWICE = re.compile(r"^it is damaged \((.*)\)$")
 

@@ -11,6 +11,7 @@ from minutebook.archive.sessions import SessionList, SessionSummary
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import (
+    COPIES,
     GHOSTS,
     HIDDEN,
     ONCE,
@@ -35,6 +36,7 @@ _NARROW = 70
 )
 @click.option("--since", metavar="DATE", **ONCE, help="Only sessions active since then.")
 @click.option("--ghosts", is_flag=True, help=GHOSTS)
+@click.option("--copies", is_flag=True, help=COPIES)
 @click.option("--starred", is_flag=True, help=STARRED)
 @click.option("--hidden", is_flag=True, help=HIDDEN)
 @click.option("-n", "--limit", type=click.IntRange(min=1), help="At most so many.")
@@ -45,6 +47,7 @@ def command(
     project: str | None,
     since: str | None,
     ghosts: bool,
+    copies: bool,
     starred: bool,
     hidden: bool,
     limit: int | None,
@@ -56,6 +59,7 @@ def command(
         project=project,
         since=None if since is None else parse_since(since),
         ghosts=ghosts,
+        copies=copies,
         starred=starred,
         hidden=hidden,
     )
@@ -65,6 +69,7 @@ def command(
             sessions=[as_dict(row) for row in rows],
             total=found.total,
             ghosts_hidden=found.ghosts_hidden,
+            copies_hidden=found.copies_hidden,
             hidden=found.hidden,
             unusable=found.unusable,
         )
@@ -105,6 +110,7 @@ def as_dict(row: SessionSummary) -> dict[str, Any]:
         "starred": row.starred,
         "hidden": row.hidden,
         "note": row.note,
+        "copies": row.copies,
         "archived": row.archived,
         "present": row.present,
     }
@@ -180,6 +186,8 @@ def print_remarks(found: SessionList, shown: int) -> None:
     hidden = []
     if found.ghosts_hidden:
         hidden.append(terminal.plural(found.ghosts_hidden, "ghost") + " (--ghosts)")
+    if found.copies_hidden:
+        hidden.append(terminal.plural(found.copies_hidden, "copy", "copies") + " (--copies)")
     if found.hidden:
         hidden.append(f"{found.hidden:,} hidden (--hidden)")
     if found.unusable:

@@ -8,6 +8,7 @@ from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.errors import BadArgument
+from minutebook.model.said import Thread, Unthread
 
 
 @click.command("thread")
@@ -15,7 +16,7 @@ from minutebook.errors import BadArgument
 @click.argument("engagement")
 @click.argument("name", required=False)
 @click.option("--none", "alone", is_flag=True, help="It belongs to no thread.")
-@click.option("--forget", is_flag=True, help="Take back what you said of it.")
+@click.option("--forget", is_flag=True, help="Leave it to what is found again.")
 @archive_options
 @json_option
 def command(
@@ -31,17 +32,24 @@ def command(
     """Say which thread an engagement belongs to; your word wins over what was found.
 
     ENGAGEMENT is its id or one of its rounds, NAME a new name or the id of a thread there is
-    (`minutebook search --threads`).
+    (`minutebook search --threads`). `minutebook correct undo` takes it back, `minutebook correct
+    list SESSION` lists it.
     """
-    from minutebook.verbs.thread import set_thread
-
     if (name is not None) + alone + forget != 1:
         raise BadArgument("Give a NAME, --none or --forget: one of them.")
-    done = set_thread(opened(archive, roots), session, engagement, name, forget=forget)
+    if name is not None and not name.strip():
+        raise BadArgument("A thread's name cannot be empty; --none puts it into no thread.")
+    statement = Unthread(engagement) if forget else Thread(engagement, name=name or "")
+    spoken = opened(archive, roots).say(session, statement)
+    id = spoken.engagement.id if spoken.engagement is not None else engagement
     if as_json:
+        done = {"session_id": spoken.said.session_id, "engagement_id": id, "thread": spoken.thread}
         print_json(threaded=done)
         return
-    where = f"thread {terminal.one_line(done.thread)}" if done.thread else "no thread"
-    terminal.say(
-        f"{terminal.one_line(done.engagement_id)} of {done.session_id[:8]} belongs to {where}."
-    )
+    print_thread(spoken.said.session_id, id, spoken.thread)
+
+
+def print_thread(session_id: str, engagement: str, thread: str | None) -> None:
+    """Where an engagement belongs now."""
+    where = f"thread {terminal.one_line(thread)}" if thread else "no thread"
+    terminal.say(f"{terminal.one_line(engagement)} of {session_id[:8]} belongs to {where}.")

@@ -7,6 +7,7 @@ in an engagement stays in exactly one.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from typing import TypeAlias
 
 import msgspec
 
@@ -22,11 +23,14 @@ from minutebook.model.said import (
     Set,
     Split,
     Star,
+    Thread,
     Unhide,
     Unstar,
+    Unthread,
     Written,
 )
 
+Mark: TypeAlias = Star | Unstar | Hide | Unhide | Note | Thread | Unthread
 _ALLOWED = {"method": METHODS, "phase": PHASES}
 _WORDS = ("topic", "project", "method", "phase", "outcome")
 
@@ -41,13 +45,16 @@ class Applying:
         self.set: dict[str, None] = {}
         """``<engagement>.<field>`` that were set."""
         self._rounds, self._gone = rounds, gone
+        self._shared: Ranges | None = None
 
-    def apply(self, statement: Written) -> None:
+    def apply(self, statement: Written, shared: Ranges | None = None) -> None:
         """What is said of an engagement that cannot be found, or makes no sense, changes nothing.
 
         It was checked when it was said, but another extraction may have cut otherwise, and the
-        file may have been edited by hand.
+        file may have been edited by hand. With the rounds that are `shared`, it was said of a
+        copy of the session.
         """
+        self._shared = shared
         match statement:
             case Split():
                 self._split(statement)
@@ -63,6 +70,10 @@ class Applying:
                 self._mark(statement, hidden=isinstance(statement, Hide))
             case Note():
                 self._mark(statement, note=one_line(statement.text))
+            case Thread():
+                self._mark(statement, said_thread=one_line(statement.name))
+            case Unthread():
+                self._mark(statement, said_thread=None)
 
     def lay(self, first: int, last: int, make: Callable[[], Engagement], id: str) -> None:
         """Rounds belong to an engagement: one there is, or a new one."""
@@ -75,17 +86,24 @@ class Applying:
         self._put([*kept, covering(under, mine)])
 
     def _find(self, id: str, rounds: Ranges) -> Engagement | None:
-        """The engagement that is meant: by id, else by what it covers most."""
+        """The engagement that is meant: by id, else by what it covers most.
+
+        In a copy an id may mean another one; and what begins elsewhere and has rounds of its own
+        is another one.
+        """
         for engagement in self.engagements:
-            if engagement.id == id:
+            if engagement.id == id and (self._shared is None or overlap(engagement.ranges, rounds)):
                 return engagement
         if not id or id in self._gone:
             return None
-        shared = [overlap(engagement.ranges, rounds) for engagement in self.engagements]
-        best = max(shared, default=0)
-        return self.engagements[shared.index(best)] if best else None
+        common = [overlap(engagement.ranges, rounds) for engagement in self.engagements]
+        best = max(common, default=0)
+        found = self.engagements[common.index(best)] if best else None
+        if found is None or self._shared is None or found.turn_range[0] == rounds[0][0]:
+            return found
+        return None if without(found.ranges, self._shared) else found
 
-    def _mark(self, statement: Star | Unstar | Hide | Unhide | Note, **values: object) -> None:
+    def _mark(self, statement: Mark, **values: object) -> None:
         found = self._find(statement.engagement, statement.rounds)
         if found is not None:
             self._replace(found, msgspec.structs.replace(found, **values))
@@ -203,6 +221,7 @@ def _united(one: Engagement, two: Engagement) -> Engagement:
         starred=one.starred or two.starred,
         hidden=one.hidden and two.hidden,
         note=" · ".join(dict.fromkeys(note for note in (one.note, two.note) if note)),
+        said_thread=one.said_thread if one.said_thread is not None else two.said_thread,
     )
     return covering(whole, joined((*one.ranges, *two.ranges)))
 

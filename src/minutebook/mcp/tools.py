@@ -11,9 +11,9 @@ import msgspec
 from minutebook.archive.archive import Archive
 from minutebook.archive.files import find_file
 from minutebook.archive.finding import bring_up_to_date, search
-from minutebook.archive.folding import once
+from minutebook.archive.folding import hidden_once, once
 from minutebook.archive.names import parse_rounds
-from minutebook.archive.passing import ghosts_of, hidden_of, matching
+from minutebook.archive.passing import ghosts_of, matching
 from minutebook.archive.semantic import Meaning
 from minutebook.archive.threads import keys_of, threads, with_threads
 from minutebook.derive.genealogy import Pair
@@ -167,7 +167,7 @@ class Tools:
         )
         records = self._archive.records()
         found, copies = once(self._archive, matching(records, filters))
-        hid = hidden_of(records, filters)
+        hid = hidden_once(self._archive, records, filters)
         remark = left_out(len(ghosts_of(records, filters)), copies, hid)
         pairs = newest_first(found)
         short, most = self._archive.short, max(1, min(limit, 100))

@@ -66,6 +66,8 @@ class Engagement(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a person wants it left out of lists and statistics."""
     note: str = ""
     """A person's note."""
+    said_thread: str | None = None
+    """The thread a person put it into; empty for none, None where they said nothing."""
 
     @property
     def ranges(self) -> tuple[tuple[int, int], ...]:
@@ -152,3 +154,15 @@ class SessionRecord(msgspec.Struct, frozen=True, kw_only=True):
     def name(self) -> str | None:
         """What a person calls the session: its agent's name, else its title."""
         return self.agent_name or self.title
+
+    @property
+    def given_title(self) -> str | None:
+        """The title, where a person gave it."""
+        return self.title if "title" in self.corrected else None
+
+    @property
+    def called(self) -> str | None:
+        """The same for a line of a list: a title that a person gave stands beside a name."""
+        if self.agent_name and self.given_title:
+            return f"{self.agent_name} · {self.given_title}"
+        return self.name

@@ -79,6 +79,17 @@ class Note(_About, frozen=True, omit_defaults=True, kw_only=True):
     text: str
 
 
+class Thread(_About, frozen=True, omit_defaults=True, kw_only=True):
+    """It belongs to a thread: a new name, or the id of one there is (FUT-06)."""
+
+    name: str
+    """Empty: to none."""
+
+
+class Unthread(_About, frozen=True, omit_defaults=True):
+    """It belongs where it is found to belong."""
+
+
 class Tag(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="tag"):
     """Rounds belong to an engagement (DB-07)."""
 
@@ -108,7 +119,9 @@ class Unread(msgspec.Struct, frozen=True, tag_field="kind", tag="unread"):
     what: str
 
 
-Statement: TypeAlias = Set | Split | Join | Move | Star | Unstar | Hide | Unhide | Note | Undo
+Statement: TypeAlias = (
+    Set | Split | Join | Move | Star | Unstar | Hide | Unhide | Note | Thread | Unthread | Undo
+)
 """What can be said with `Archive.say`."""
 Written: TypeAlias = Statement | Tag | Renumber
 """What can stand in the file."""

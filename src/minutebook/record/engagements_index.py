@@ -28,10 +28,12 @@ def engagements_index(
     archived: Collection[str],
     pairs: Sequence[Pair],
     copies: int = 0,
+    hid: int = 0,
 ) -> str:
     """The page, newest day first; sessions that are `archived` have a document to link to.
 
-    `pairs` are the engagements to show: copies of a conversation are among them once.
+    `pairs` are the engagements to show: copies of a conversation are among them once. `copies` and
+    `hid` say how many are left out.
     """
     present = set(archived)
     known = list(records)
@@ -40,7 +42,6 @@ def engagements_index(
         days.setdefault(_day(_at(pair)), []).append(pair)
     ghosts = _by_day(record for record in known if record.ghost)
     failed = _by_day(record for record in known if record.failure and not record.ghost)
-    hid = sum(record.hidden or e.hidden for record in known for e in record.engagements)
     lines = ["# Engagements", "", *_head(days, pairs, copies, hid), *_open(present, pairs)]
     for day in [*sorted({*days, *ghosts, *failed} - {_UNDATED}, reverse=True), _UNDATED]:
         if day not in days and day not in ghosts and day not in failed:
@@ -108,14 +109,14 @@ def _engagement(present: set[str], record: SessionRecord, engagement: Engagement
     if engagement.note:
         lines.append(f"  - note: {harmless(engagement.note)}")
     lines += [f"  - <{url}>" for url in engagement.pull_requests if _is_plain(url)]
-    name = harmless(record.name or record.session_id[:8])
+    name = harmless(record.called or record.session_id[:8])
     where = f"{_link(present, record, name)}, {_rounds_link(present, record, engagement)}"
     return [*lines, f"  - in {where}"]
 
 
 def _failure(present: set[str], record: SessionRecord) -> list[str]:
     what = "The last attempt failed" if record.engagements else "Not ingested"
-    name = _link(present, record, harmless(record.name or "a session"))
+    name = _link(present, record, harmless(record.called or "a session"))
     return [f"*{what}:* {name}: {harmless(record.failure or '')}", ""]
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import msgspec
 
 from minutebook.derive.identity import Identity
+from minutebook.derive.titles import plain_title
+from minutebook.model.engagement import SessionRecord
 from minutebook.record.facts import SessionFacts
 from minutebook.record.notation import encode
 from minutebook.record.patches import Malformed
@@ -48,6 +50,28 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     """Fields a person added to the frontmatter: kept."""
     edited: bool = False
     """Whether a person wrote the summary: then it survives every later append (INS-10)."""
+    replaced: dict[str, str | None] = {}
+    """What the transcript says of title, name and role, where the header has something else."""
+
+    @property
+    def recorded(self) -> Header:
+        """The header without what a person, or an extractor, said."""
+        return msgspec.structs.replace(self, **self.replaced, replaced={})
+
+
+def headed(header: Header, record: SessionRecord) -> Header:
+    """A header with what the session is called (UND-06): a person's title, name and role, or the
+    best topic as the title. What the transcript says is kept beside it, for an export."""
+    own, told = header.recorded, dict[str, str | None]()
+    if record.title and record.title != plain_title(own.title or ""):
+        told["title"] = record.title
+    if "agent_name" in record.corrected:
+        told |= {"name": record.agent_name, "name_source": record.agent_name_source}
+    if "agent_role" in record.corrected:
+        told["role"] = record.agent_role
+    told = {name: text for name, text in told.items() if getattr(own, name) != text}
+    replaced = {name: getattr(own, name) for name in told}
+    return msgspec.structs.replace(own, **told, replaced=replaced)
 
 
 def header_of(
@@ -86,6 +110,8 @@ _FIELDS = tuple(
 def write_header(header: Header) -> str:
     """The document down to the first message's separator."""
     fields = {name: getattr(header, name) for name in _FIELDS}
+    if not header.replaced:
+        del fields["replaced"]
     fields |= header.extra
     frontmatter = "".join(f"{_name(name)}: {_scalar(value)}\n" for name, value in fields.items())
     date = (header.started or "undated")[:10]

@@ -54,7 +54,8 @@ def _agent_index(agent_id: str, sessions: list[Entry]) -> str:
     ]
     for entry in sessions:
         name = file_name(entry.session_id).replace("%", "%25")
-        link = f"[{harmless(session_title(entry.info) or '(untitled)')}]({name}.md)"
+        title = entry.title or session_title(entry.info)
+        link = f"[{harmless(title or '(untitled)')}]({name}.md)"
         rounds = f"[{entry.rounds}]({name}/index.md)"
         lines.append(
             f"| {_day(entry.written.started)} | {link} | {harmless(entry.summary)} | {rounds} "

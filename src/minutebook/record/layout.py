@@ -23,7 +23,8 @@ class Layout:
         self.index = self.sessions / "index.md"
         self.database = self.sessions / "sessions.db"
         self.tags = self.sessions / "tags.jsonl"  # of older versions
-        self.threads = self.sessions / "threads.jsonl"
+        self.threads = self.sessions / "threads.jsonl"  # of an older version (record/said.py)
+        self.threads_folded = self.sessions / "threads.folded.jsonl"
         self.engagements = self.sessions / "engagements.jsonl"
         self.engagements_index = self.sessions / "engagements-index.md"
         self.corrections = self.sessions / "corrections.jsonl"

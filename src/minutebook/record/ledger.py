@@ -13,7 +13,7 @@ import msgspec
 from minutebook.model import SessionInfo
 from minutebook.record.documents import peek
 from minutebook.record.facts import SessionFacts, Written, read_facts
-from minutebook.record.header import summary_line
+from minutebook.record.header import Header, summary_line
 from minutebook.record.layout import Layout, SessionFolder, file_name
 from minutebook.record.recover import FIRST_RELEASE, format_of, recovered_facts
 from minutebook.record.store import write_atomically
@@ -27,6 +27,8 @@ class Entry(msgspec.Struct, omit_defaults=True):
     agent_id: str
     info: SessionInfo
     summary: str = ""
+    title: str | None = None
+    """What it is called, where that is not what the transcript says (UND-06)."""
     written: Written = msgspec.field(default_factory=Written)
     waiting: int = 0
     """Rounds held back because they were still growing."""
@@ -49,8 +51,19 @@ class Entry(msgspec.Struct, omit_defaults=True):
         return self.written.rounds
 
     @classmethod
-    def of(cls, agent_id: str, facts: SessionFacts, summary: str) -> Entry:
-        return cls(agent_id, facts.info, summary, facts.written, source=facts.source)
+    def of(cls, agent_id: str, facts: SessionFacts, header: Header | None) -> Entry:
+        entry = cls(agent_id, facts.info, written=facts.written, source=facts.source)
+        entry.summary = summary_line(facts.written.opening)
+        if header is not None:
+            entry.headed(header)
+        return entry
+
+    def headed(self, header: Header) -> bool:
+        """Take over what a document's header says; whether that is news."""
+        title = header.title if "title" in header.replaced else None
+        news = (self.summary, self.title) != (header.summary, title)
+        self.summary, self.title = header.summary, title
+        return news
 
 
 class _Source(Protocol):
@@ -118,11 +131,7 @@ def _read_entry(folder: SessionFolder, damaged: dict[str, str]) -> Entry | None:
         facts = recovered_facts(folder)
     if facts is None:
         return None
-    entry = Entry.of(
-        folder.path.parent.name,
-        facts,
-        header.summary if header is not None else summary_line(facts.written.opening),
-    )
+    entry = Entry.of(folder.path.parent.name, facts, header)
     entry.first_release = format_of(folder) == FIRST_RELEASE
     return entry
 

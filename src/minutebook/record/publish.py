@@ -38,6 +38,7 @@ from minutebook.record.media import MediaStore, without_pictures
 from minutebook.record.merge import Merge
 from minutebook.record.notation import carrier
 from minutebook.record.patches import Malformed
+from minutebook.record.recover import StoredRounds, is_missing
 from minutebook.record.rounds import RoundRow, round_file, row_of
 from minutebook.record.store import (
     make_folder,
@@ -61,7 +62,7 @@ class Published(msgspec.Struct, frozen=True):
     agent_id: str
     facts: SessionFacts
     outcome: Outcome
-    summary: str
+    header: Header
     rows: list[RoundRow]
     """Index rows of the rounds that were added."""
     remarks: list[str] = []
@@ -235,7 +236,7 @@ class Publication:
     def _published(
         self, facts: SessionFacts, header: Header, outcome: Outcome, remarks: Iterable[str] = ()
     ) -> Published:
-        return Published(self.agent_id, facts, outcome, header.summary, self.rows, list(remarks))
+        return Published(self.agent_id, facts, outcome, header, self.rows, list(remarks))
 
 
 def additions(kept: KeptRounds, session_id: str, rounds: list[Round]) -> Iterator[Round]:
@@ -304,10 +305,12 @@ def refresh_database(
 
 
 def all_rows(layout: Layout, folder: SessionFolder, session_id: str) -> list[RoundRow]:
-    """The index rows of every round that can be read."""
+    """The index rows of every round that can be read: of its file, else in the document."""
+    stored = StoredRounds(folder)
     return [
         row_of(session_id, round, layout.relative(folder.round(round.number)))
-        for round in KeptRounds(folder).readable()
+        for round in map(stored.read, folder.numbers())
+        if not is_missing(round)
     ]
 
 

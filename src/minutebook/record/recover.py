@@ -161,6 +161,8 @@ def reason(error: Exception) -> str:
 def recovered_facts(folder: SessionFolder) -> SessionFacts | None:
     """The facts of a session as far as its document and rounds tell them."""
     header = peek(folder.document)
+    if header is not None:
+        header = header.recorded
     rounds = StoredRounds(folder)
     numbers = rounds.numbers()
     if header is None and not numbers:

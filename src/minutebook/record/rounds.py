@@ -52,6 +52,10 @@ class Damaged(ValueError):
     """A round file that cannot be read; the message says why."""
 
 
+class Newer(Damaged):
+    """A round file that a newer minutebook has written: it is left as it is."""
+
+
 class _Message(msgspec.Struct, omit_defaults=True):
     """A message without its blocks: those stand in ``user`` and ``agent``."""
 
@@ -167,6 +171,7 @@ def row_of(session_id: str, round: Round, file: str) -> RoundRow:
 
 
 class _RoundFile(msgspec.Struct, kw_only=True):
+    schema: int = 0
     round: int
     user: str | tuple[Block, ...] | None = None
     agent: tuple[Block, ...] = ()
@@ -197,9 +202,13 @@ def schema_of(content: bytes) -> int:
 
 
 def read_round(content: bytes) -> Round:
-    """The round a file holds; blocks of a kind this version does not know are kept as unknown."""
+    """The round a file holds; blocks of a kind this version does not know are kept as unknown.
+
+    A file of a newer format is refused, also where it reads like one of ours.
+    """
     try:
         found = _decoder.decode(content)
+        _refuse_newer(found.schema)
     except (msgspec.DecodeError, RecursionError) as error:
         found = _patiently(content, error)
     user = (Text(found.user),) if isinstance(found.user, str) else found.user or ()
@@ -227,11 +236,14 @@ def read_round(content: bytes) -> Round:
     )
 
 
+def _refuse_newer(schema: int) -> None:
+    if schema > SCHEMA:
+        raise Newer(f"it was written by a newer minutebook (format {schema})") from None
+
+
 def _patiently(content: bytes, error: Exception) -> _RoundFile:
     """The same for a file with blocks nobody has told us about."""
-    schema = schema_of(content)
-    if schema > SCHEMA:
-        raise Damaged(f"it was written by a newer minutebook (format {schema})") from None
+    _refuse_newer(schema_of(content))
     try:
         plain: Json = msgspec.json.decode(content, type=dict[str, Any])
         user = plain.get("user")
@@ -271,6 +283,7 @@ class _WordsOutline(msgspec.Struct, gc=False):
 
 
 class _WordsFile(msgspec.Struct, kw_only=True, gc=False):
+    schema: int = 0
     round: int
     user: str | list[_Words] | None = None
     agent: list[_Words] = []
@@ -287,6 +300,7 @@ def read_words(content: bytes) -> Round:
     """A round with nothing but its texts and usage; several times faster than all of it."""
     try:
         found = _words_decoder.decode(content)
+        _refuse_newer(found.schema)
     except (msgspec.DecodeError, RecursionError):
         return read_round(content)
     messages: list[Message] = []

@@ -2,18 +2,31 @@
 
 A line is ``{"version": 2, "at": …, "session_id": …, "said": {"kind": …}}``. Lines without a
 version are of the first releases, which kept tags in a file of their own, ``tags.jsonl``: both
-are read as if they had been said before everything else.
+are read as if they had been said before everything else. What was said of threads was in
+``threads.jsonl``, and held for engagements as everything else had made them: it is read as said
+last, and becomes lines of this file before the next one is written.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from contextlib import suppress
 from datetime import UTC, datetime
 
 import msgspec
 
-from minutebook.model.said import Move, Said, Set, Tag, Undo, Unread, Written
+from minutebook.model.said import (
+    Move,
+    Said,
+    Set,
+    Tag,
+    Thread,
+    Undo,
+    Unread,
+    Unthread,
+    Written,
+)
 from minutebook.record.layout import Layout
 from minutebook.record.lines import Lines, read_lines
 from minutebook.record.store import append_line, make_folder
@@ -45,6 +58,16 @@ class _Tag(msgspec.Struct):
     engagement_id: str | None
 
 
+class _ThreadName(msgspec.Struct):
+    """A line of ``threads.jsonl``."""
+
+    session_id: str
+    engagement_id: str
+    turn_range: tuple[int, int]
+    name: str | None
+    """None: it belongs to no thread; empty: what was said of it is taken back."""
+
+
 class _Kind(msgspec.Struct):
     kind: str = ""
 
@@ -63,10 +86,11 @@ class SaidLines(msgspec.Struct, frozen=True):
 def read_said(layout: Layout) -> SaidLines:
     """Everything that was said; what was taken back is marked."""
     lines, tags = read_lines(layout.corrections, _Line), read_lines(layout.tags, _Tag)
+    named = read_lines(layout.threads, _ThreadName)
     names = _Names()
     old: list[Said] = []
     new: list[Said] = []
-    for line in lines.values:
+    for line in (*lines.values, *map(_from_thread_name, named.values)):
         said = _said(line, names)
         (old if said.old else new).append(said)
     for tag in tags.values:
@@ -78,7 +102,10 @@ def read_said(layout: Layout) -> SaidLines:
         msgspec.structs.replace(said, undone=True) if said.id in undone else said
         for said in (*old, *new)
     ]
-    return SaidLines(values, _problems(layout, lines, tags, values))
+    problems = _problems(layout, lines, tags, values)
+    if named.problem is not None:
+        problems[str(layout.threads)] = named.problem
+    return SaidLines(values, problems)
 
 
 class _Names:
@@ -129,6 +156,32 @@ def _from_version_1(line: _Line) -> Written | Unread:
     return Set(line.engagement_id, rounds, values={line.field: line.value})
 
 
+def _from_thread_name(old: _ThreadName) -> _Line:
+    """A line of ``threads.jsonl`` as it stands in the one file since."""
+    statement: Written = Unthread(old.engagement_id, (old.turn_range,))
+    if old.name != "":
+        statement = Thread(old.engagement_id, (old.turn_range,), name=old.name or "")
+    said = msgspec.Raw(msgspec.json.encode(statement))
+    return _Line(version=VERSION, session_id=old.session_id, said=said)
+
+
+def _fold_threads(layout: Layout) -> None:
+    """Take ``threads.jsonl`` of an older version into the one file; it is kept under another
+    name."""
+    if not layout.threads.is_file():
+        return
+    lines = [
+        msgspec.json.encode({"version": VERSION, "session_id": line.session_id, "said": line.said})
+        for line in map(_from_thread_name, read_lines(layout.threads, _ThreadName).values)
+    ]
+    known = layout.corrections.read_bytes() if layout.corrections.exists() else b""
+    block = b"\n".join(lines)
+    if lines and block not in known:  # else a process was killed between the two steps
+        append_line(layout.corrections, block)
+    with suppress(FileNotFoundError):  # somebody else did it just now
+        layout.threads.replace(layout.threads_folded)
+
+
 def _problems(
     layout: Layout, lines: Lines[_Line], tags: Lines[_Tag], values: list[Said]
 ) -> dict[str, str]:
@@ -145,6 +198,7 @@ def _problems(
 def add_said(layout: Layout, session_id: str, statement: Written) -> None:
     """Write down what was said; one line, appended in one step."""
     make_folder(layout.sessions)
+    _fold_threads(layout)
     at = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
     line = {"version": VERSION, "at": at, "session_id": session_id, "said": statement}
     append_line(layout.corrections, msgspec.json.encode(line))

@@ -74,6 +74,7 @@ def check(archive: Archive, session_id: str) -> SessionCheck:
         return SessionCheck(session_id, not problems, problems, remarks)
     try:
         header, start = read_head(folder.document)
+        header = header.recorded
     except (OSError, Malformed):
         return SessionCheck(session_id, False, problems)
     with tempfile.TemporaryDirectory(prefix="minutebook-check-") as scratch:

@@ -153,7 +153,7 @@ def _heading(source: Source) -> str:
         record.git_branch,
         plural(session.count, "round"),
     ]
-    name = one_line(record.name or "without a title")[:120]
+    name = one_line(record.called or "without a title")[:120]
     line = ", ".join(one_line(fact)[:60] for fact in facts if fact)
     return f"## {name} ({source.name}: {line})\n\n"
 

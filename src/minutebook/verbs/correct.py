@@ -22,10 +22,12 @@ from minutebook.model.said import (
     Split,
     Star,
     Tag,
+    Thread,
     Undo,
     Unhide,
     Unread,
     Unstar,
+    Unthread,
 )
 
 _SPAN = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
@@ -66,12 +68,24 @@ def parse_setting(setting: str, fields: Sequence[str]) -> tuple[str, str | tuple
     field, equals, text = setting.partition("=")
     field = field.strip()
     if not equals or field not in fields:
-        raise BadArgument(f"Write field=value; the fields are {', '.join(fields)}.")
+        raise BadArgument(_no_field(field, fields))
     if field == "key_decisions":
         return field, tuple(part.strip() for part in text.split(";") if part.strip())
     if field == "turn_range":
         return field, parse_span(text)
     return field, text
+
+
+def _no_field(field: str, fields: Sequence[str]) -> str:
+    """What is wrong with a setting, and how it would be right."""
+    if field in ENGAGEMENT_FIELDS:
+        return (
+            f"{field} is a field of an engagement: name the engagement, or a round in it, before "
+            f"it (correct SESSION 1 {field}=…)."
+        )
+    if field in SESSION_FIELDS:
+        return f"{field} is a field of the session: leave out the engagement."
+    return f"Write field=value; the fields are {', '.join(fields)}."
 
 
 def parse_span(text: str) -> tuple[int, int]:
@@ -106,6 +120,10 @@ def in_words(said: Said) -> str:
             return f"showed {what} again"
         case Note(text=text):
             return f"noted on {what}: {text}" if text else f"took the note off {what}"
+        case Thread(name=name):
+            return f"put {what} into thread '{name}'" if name else f"put {what} into no thread"
+        case Unthread():
+            return f"left it to what is found which thread {what} belongs to"
         case Tag(first=first, last=last, engagement=engagement):
             rounds = f"{first} to the end" if last is None else f"{first}-{last}"
             name = f"tagged rounds {rounds} with '{engagement}'"

@@ -138,7 +138,7 @@ def _with_pictures(round: Round, folders: Iterable[SessionFolder]) -> Round:
 def header_in(folder: SessionFolder) -> Header:
     """The header of a session's document; made from its rounds where that is lost."""
     try:
-        return read_head(folder.document)[0]
+        return read_head(folder.document)[0].recorded
     except (OSError, Malformed) as error:
         facts = recovered_facts(folder)
         if facts is None:

@@ -8,7 +8,6 @@ from functools import partial
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.coverage import ranges_of
 from minutebook.archive.run import WritingRun, problem_of
 from minutebook.archive.writing import Done
 from minutebook.model.engagement import SessionRecord
@@ -102,11 +101,9 @@ def write_one(run: WritingRun, records: dict[str, SessionRecord], transcript: Tr
         with run.write(transcript) as session:
             for _ in session.new_rounds():
                 pass
-            record = records.get(transcript.session_id)
             return session.finish(
-                summary=record.session_summary if record is not None else None,
+                record=records.get(transcript.session_id),
                 said=run.archive.minutes.summary_said(transcript.session_id),
-                ranges=ranges_of(record) if record is not None else None,
             )
     except Exception as error:
         if (problem := problem_of(error, transcript)) is None:

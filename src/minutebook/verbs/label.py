@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.coverage import covered, ranges_of
+from minutebook.archive.coverage import covered
 from minutebook.archive.run import WritingRun, problem_of
 from minutebook.archive.writing import Done
 from minutebook.derive.identity import identify
@@ -77,12 +77,9 @@ class Labelling:
                     seen = self._labelled(item, material, session.agent_id)
                 known = self._minutes.records().get(item.session_id)
                 if seen.record is not None:
-                    said = self._minutes.said(item.session_id)
-                    known = covered(seen.record, said)
+                    known = covered(seen.record, self._minutes.heard(item.session_id))
                 done = session.finish(
-                    summary=known.session_summary if known is not None else None,
-                    said=self._minutes.summary_said(item.session_id),
-                    ranges=ranges_of(known) if known is not None else None,
+                    record=known, said=self._minutes.summary_said(item.session_id)
                 )
                 return msgspec.structs.replace(seen, done=done)
         except Exception as error:
@@ -158,6 +155,9 @@ def read_material(archive: Archive, session_id: str) -> Material | None:
         info = archive.stored_summary(session_id).info
     except NotFound:
         return None
+    if (entry := archive.ledger().sessions.get(session_id)) is not None:
+        # Not the title a person gave: taken back, it would still be in the minutes.
+        info = msgspec.structs.replace(info, title=entry.info.title)
     return builder.material(info, identify(info, archive.roster))
 
 

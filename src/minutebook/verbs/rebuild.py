@@ -17,9 +17,9 @@ from minutebook.derive.identity import identify
 from minutebook.errors import NotFound
 from minutebook.model import SessionInfo
 from minutebook.model.said import Set
-from minutebook.record.documents import read_head, write_document
+from minutebook.record.documents import body_bytes, read_head, write_document
 from minutebook.record.facts import SessionFacts, Written, read_facts, write_facts
-from minutebook.record.header import header_of
+from minutebook.record.header import Header, headed, header_of
 from minutebook.record.indexes import write_indexes
 from minutebook.record.kept import KeptRounds
 from minutebook.record.layout import SessionFolder
@@ -34,7 +34,7 @@ from minutebook.record.recover import (
     recovered_facts,
     restore_subagent,
 )
-from minutebook.record.rounds import Damaged, round_file
+from minutebook.record.rounds import Damaged, Newer, round_file
 from minutebook.record.said import add_said
 from minutebook.record.store import make_folder, remove, set_aside, sweep, write_atomically
 
@@ -94,13 +94,13 @@ class _Session:
         sweep(folder.path, "", "rounds/", "media/", "subagents/", "subagents/*/rounds/")
         self._restore_rounds()
         facts = self._restore_facts()
-        summary = self._restore_document(facts)
+        header = self._restore_document(facts)
         self._restore_subagents(facts)
         remove(folder.database)
         record = self._archive.minutes.records().get(self._id)
         ranges = ranges_of(record) if record is not None else None
         refresh_database(self._archive.layout, folder, self._id, [], ranges)
-        return Entry.of(self._entry.agent_id, facts, summary)
+        return Entry.of(self._entry.agent_id, facts, header)
 
     def _restore_rounds(self) -> None:
         """Lost round files from the document; damaged ones are set aside first."""
@@ -109,6 +109,8 @@ class _Session:
         for number in folder.numbers():
             try:
                 kept.read(number)
+            except Newer as error:
+                self._problems.append(f"{folder.round(number)}: {error}; it stays as it is")
             except (OSError, Damaged):
                 damaged.append(number)
         if not damaged and folder.document.exists() and not self._has_gaps():
@@ -158,7 +160,7 @@ class _Session:
         """What the ledger still knows of a session, rather than what can be guessed."""
         return self._entry.info if self._entry.info.rounds == facts.info.rounds else facts.info
 
-    def _restore_document(self, facts: SessionFacts) -> str:
+    def _restore_document(self, facts: SessionFacts) -> Header:
         """The document, where it is lost, damaged or behind; an edited one stays."""
         folder, minutes = self._folder, self._archive.minutes
         known = minutes.summary_said(self._id)
@@ -167,12 +169,15 @@ class _Session:
         summary = said or (record.session_summary if record is not None else None)
         identity = identify(facts.info, self._archive.roster)
         try:
-            old, _ = read_head(folder.document)
+            old, start = read_head(folder.document)
             if known.is_by_hand(old):
                 add_said(self._archive.layout, self._id, Set(values={"summary": old.summary}))
                 said = summary = old.summary
             if self._is_whole(facts):
-                return old.summary
+                now = headed(old, record) if record is not None else old
+                if now != old:
+                    write_document(folder.document, now, body_bytes(folder.document, start))
+                return now
             self._mended.append(f"{folder.document}: it was behind its rounds: made again")
             set_aside(folder.document)
         except FileNotFoundError:
@@ -181,10 +186,12 @@ class _Session:
             self._mended.append(f"{folder.document}: {reason(error)}: made again")
             set_aside(folder.document)
         header = header_of(facts, identity, self._entry.agent_id, summary, edited=said is not None)
+        if record is not None:
+            header = headed(header, record)
         body = document_body(KeptRounds(folder), folder.path.name)
         write_document(folder.document, header, body)
         self.restored += 1
-        return header.summary
+        return header
 
     def _is_whole(self, facts: SessionFacts) -> bool:
         """Whether a document can be read to its end, and has every round."""

@@ -99,7 +99,8 @@ def _works(works: Iterable[Work], *, phase: bool = False) -> list[str]:
 
 def _work(work: Work, *, phase: bool = False) -> str:
     label = f"{work.method}, {work.phase}" if phase else work.method
-    return f"- **{harmless(work.topic)}** ({harmless(label)}, {work.address})"
+    facts = (label, f"in “{work.title}”" if work.title else "", work.address)
+    return f"- **{harmless(work.topic)}** ({', '.join(harmless(fact) for fact in facts if fact)})"
 
 
 def _left_out(left: LeftOut) -> str:
@@ -112,6 +113,7 @@ def _left_out(left: LeftOut) -> str:
             "sessions without minutes (`minutebook ingest` takes them)",
         ),
         (left.undated, "engagement without a date", "engagements without a date"),
+        (left.hidden, "engagement that you hid", "engagements that you hid"),
     )
     return ", ".join(plural(count, one, many) for count, one, many in told if count)
 

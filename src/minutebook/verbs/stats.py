@@ -10,8 +10,8 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.finding import search
-from minutebook.archive.folding import once
-from minutebook.archive.passing import ghosts_of, hidden_of, matching
+from minutebook.archive.folding import hidden_once, once
+from minutebook.archive.passing import ghosts_of, matching
 from minutebook.derive.times import instant
 from minutebook.errors import BadArgument
 from minutebook.index.query import Query
@@ -58,7 +58,8 @@ def stats(archive: Archive, query: Query) -> Stats:
         found, copies = once(archive, found)
     if wanted is not None:
         return tally(found, 0, copies)
-    ghosts, hidden = ghosts_of(records, query.filters), hidden_of(records, query.filters)
+    ghosts = ghosts_of(records, query.filters)
+    hidden = hidden_once(archive, records, query.filters)
     return tally(found, len(ghosts), copies, hidden)
 
 

@@ -50,11 +50,11 @@ def limits(request: Request) -> tuple[int, int]:
     return found[0], min(found[1], _MOST)
 
 
-def listing(items: list[Any], request: Request, name: str) -> Response:
+def listing(items: list[Any], request: Request, name: str, **left_out: int) -> Response:
     start, limit = limits(request)
     following = start + limit if start + limit < len(items) else None
     page = {name: items[start : start + limit]}
-    return answer(total=len(items), next=following, **page)
+    return answer(total=len(items), next=following, **left_out, **page)
 
 
 def status(
@@ -81,6 +81,7 @@ def stats(state: ServerState, request: Request) -> Response:
 def engagements(state: ServerState, request: Request) -> Response:
     asked = selection({**request.query_params, "view": "engagements"})
     known = threads(state.archive)
+    board = board_of(state, asked)
     rows = [
         {
             "session_id": row.record.session_id,
@@ -88,19 +89,18 @@ def engagements(state: ServerState, request: Request) -> Response:
             **_plain(e),
             "thread": thread.id if (thread := known.of(row.record.session_id, e.id)) else None,
         }
-        for row in board_of(state, asked).rows
+        for row in board.rows
         if (e := row.engagement) is not None
     ]
-    return listing(rows, request, "engagements")
+    left_out = {"copies_hidden": board.stats.copies_hidden, "hidden": board.stats.hidden}
+    return listing(rows, request, "engagements", **left_out)
 
 
 def sessions(state: ServerState, request: Request) -> Response:
     asked = selection({**request.query_params, "view": "sessions"})
-    rows = [
-        {**_plain(row.record), "engagements": len(row.engagements)}
-        for row in board_of(state, asked).rows
-    ]
-    return listing(rows, request, "sessions")
+    board = board_of(state, asked)
+    rows = [{**_plain(row.record), "engagements": len(row.engagements)} for row in board.rows]
+    return listing(rows, request, "sessions", copies_hidden=board.copies)
 
 
 def _plain(value: msgspec.Struct) -> dict[str, Any]:

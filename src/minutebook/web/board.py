@@ -12,8 +12,8 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from minutebook.archive.folding import once
-from minutebook.archive.passing import ghosts_of, hidden_of
+from minutebook.archive.folding import hidden_once, once
+from minutebook.archive.passing import ghosts_of
 from minutebook.derive.times import instant
 from minutebook.index.entry import seconds
 from minutebook.model.engagement import Engagement, SessionRecord
@@ -75,16 +75,21 @@ class Board(msgspec.Struct, frozen=True):
     rows: list[Row]
     stats: Stats
     ghosts: int
+    copies: int = 0
+    """Sessions that the list leaves out: they are nothing but copies of others."""
 
 
 def board_of(state: ServerState, chosen_by: Selection) -> Board:
     archive = state.archive
     records = archive.cards() if chosen_by.view == "sessions" else archive.records()
-    pairs, copies = chosen(records, chosen_by), 0
-    if chosen_by.view != "sessions":
-        pairs, copies = once(archive, pairs)
+    every = chosen(records, chosen_by)
+    pairs, copies = (every, 0) if chosen_by.copies else once(archive, every)
+    left_out = 0
     if chosen_by.view == "sessions":
-        sessions = list(chosen_sessions(records, chosen_by, pairs))
+        passing = list(chosen_sessions(records, chosen_by, every))
+        alike = archive.mere_copies(r.session_id for r, _ in passing if not chosen_by.copies)
+        sessions = [row for row in passing if row[0].session_id not in alike]
+        left_out = len(alike)
         works = [_session_work(record, found) for record, found in sessions]
         rows = [Row(record, engagements=found) for record, found in sessions]
     else:
@@ -92,9 +97,10 @@ def board_of(state: ServerState, chosen_by: Selection) -> Board:
         rows = [Row(*pair) for pair in pairs]
     ghosts = sum(record.ghost for record in records.values())
     known, filters = archive.records(), chosen_by.filters
-    passed_over, hidden = len(ghosts_of(known, filters)), hidden_of(known, filters)
+    passed_over = len(ghosts_of(known, filters))
+    hidden = hidden_once(archive, known, filters)
     counts = tally(pairs, passed_over, copies, hidden)
-    return Board(chosen_by, pairs, works, rows, counts, ghosts)
+    return Board(chosen_by, pairs, works, rows, counts, ghosts, left_out)
 
 
 def board_page(state: ServerState, request: Request, progress: dict[str, Any] | None) -> Response:
@@ -106,7 +112,11 @@ def board_page(state: ServerState, request: Request, progress: dict[str, Any] | 
         return render("rows.html", board=board, **_listed(board, start))
     rows = min(whole(request.headers.get("x-rows"), PAGE), _MOST_ROWS)
     everything = Selection(
-        view=asked.view, group=asked.group, ghosts=asked.ghosts, hidden=asked.hidden
+        view=asked.view,
+        group=asked.group,
+        ghosts=asked.ghosts,
+        hidden=asked.hidden,
+        copies=asked.copies,
     )
     in_all = board if everything == asked else board_of(state, everything)
     shown = shown_range(board, in_all.works)

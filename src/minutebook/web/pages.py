@@ -122,7 +122,7 @@ def engagement_url(record: SessionRecord, engagement: Engagement) -> str:
 
 def name_of(record: SessionRecord) -> str:
     """What a person calls a session; never its id (VIEW-13)."""
-    return line(record.name) or "A session without a title"
+    return line(record.called) or "A session without a title"
 
 
 def project_of(record: SessionRecord, engagement: Engagement | None = None) -> str:

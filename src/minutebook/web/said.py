@@ -35,6 +35,7 @@ def say(state: ServerState, session_id: str, body: bytes) -> Response:
         undone=_plain(spoken.undone) if spoken.undone is not None else None,
         engagement=_builtins(spoken.engagement),
         made=_builtins(spoken.made),
+        thread=spoken.thread,
         session=_builtins(spoken.session),
     )
 

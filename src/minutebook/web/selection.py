@@ -18,7 +18,7 @@ from minutebook.verbs.decisions import Pair, newest_first
 
 GROUPS = ("project", "method", "agent", "period")
 VIEWS = ("engagements", "sessions")
-_FLAGS = ("ghosts", "starred", "hidden")
+_FLAGS = ("ghosts", "starred", "hidden", "copies")
 _TEXTS = ("project", "agent", "phase", "branch", "model")
 
 
@@ -39,6 +39,7 @@ class Selection(msgspec.Struct, frozen=True):
     ghosts: bool = False
     starred: bool = False
     hidden: bool = False
+    copies: bool = False
 
     @property
     def filters(self) -> Filters:
@@ -53,6 +54,7 @@ class Selection(msgspec.Struct, frozen=True):
             ghosts=self.ghosts,
             starred=self.starred,
             hidden=self.hidden,
+            copies=self.copies,
         )
 
     @property
@@ -112,6 +114,7 @@ def selection(params: Mapping[str, str]) -> Selection:
         ghosts=_is_on(params, "ghosts"),
         starred=_is_on(params, "starred"),
         hidden=_is_on(params, "hidden"),
+        copies=_is_on(params, "copies"),
         **{name: params.get(name) or None for name in _TEXTS},
     )
 
