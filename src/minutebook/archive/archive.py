@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from minutebook.archive.semantic import Meaning
     from minutebook.index.engine import Mode
     from minutebook.index.query import Query
+    from minutebook.model.lineage import Lineage
 
 _OPEN = 3  # sessions kept open
 
@@ -243,6 +244,16 @@ class Archive:
         """Sessions that one is tied to: it continues them, or has messages of theirs."""
         every, _ = self._everything()
         return every[session_id].links if session_id in every else ()
+
+    def lineage(self, session: str | None = None) -> Lineage:
+        """Which session comes from which, and what says so: of all, or of one and its kin.
+
+        >>> archive.lineage("Reed").above("3a4d64e0-…")[0].kind  # doctest: +SKIP
+        'resumes'
+        """
+        from minutebook.archive.lineage import lineage, lineage_of
+
+        return lineage(self) if session is None else lineage_of(self, self.resolve(session))
 
     def stored_summary(self, session_id: str) -> SessionSummary:
         """The same with its secrets; nothing that leaves the archive."""

@@ -49,7 +49,7 @@ def copied(sessions: Iterable[tuple[str, Sequence[str]]]) -> dict[str, Copy]:
         if first is None:
             continue
         family = families.setdefault(first, [])
-        begun = [Copy(other, _beginning(rounds, places)) for other, places in family]
+        begun = [Copy(other, beginning(rounds, places)) for other, places in family]
         if begun:
             found[session_id] = max(begun, key=lambda copy: len(copy.rounds))
         places = {id: number for number, id in enumerate(rounds, 1) if len(id) >= LEAST_ID}
@@ -57,7 +57,7 @@ def copied(sessions: Iterable[tuple[str, Sequence[str]]]) -> dict[str, Copy]:
     return found
 
 
-def _beginning(rounds: Sequence[str], places: dict[str, int]) -> tuple[int, ...]:
+def beginning(rounds: Sequence[str], places: Mapping[str, int]) -> tuple[int, ...]:
     """Where the rounds of a beginning are elsewhere; one without an id goes with the next."""
     found: list[int] = []
     shared = 0

@@ -34,6 +34,18 @@ _COMMON_FILES = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_]{3,}")
+
+
+def is_trunk(branch: str) -> bool:
+    """Whether everybody works on a branch: that two sessions are on it says nothing."""
+    return branch.lower() in _TRUNKS
+
+
+def is_common(file: str) -> bool:
+    """Whether everybody changes a file, whatever they work on."""
+    return _COMMON_FILES.search(file) is not None
+
+
 _IDLE = frozenset(
     "the and for with from into that this add fix make use update create implement change build "
     "write remove new all not are was its how why what when can you our your should bei und der "
@@ -169,7 +181,7 @@ def _shared(parts: Sequence[Part], note: Callable[[int], None]) -> Iterable[Tie]
 
 def _own_branch(part: Part) -> list[str]:
     """The branch its work is on: it may begin on another, and end on the trunk."""
-    return [branch for branch in part.branches if branch.lower() not in _TRUNKS][-1:]
+    return [branch for branch in part.branches if not is_trunk(branch)][-1:]
 
 
 def _by_files(parts: Sequence[Part], note: Callable[[int], None]) -> Iterable[Tie]:
@@ -185,7 +197,7 @@ def _in_project(parts: Sequence[Part], note: Callable[[int], None]) -> Iterable[
     holders: dict[str, list[int]] = defaultdict(list)
     for at, part in enumerate(parts):
         for file in dict.fromkeys(part.files):
-            if not _COMMON_FILES.search(file):
+            if not is_common(file):
                 holders[file].append(at)
     rare = {file: places for file, places in holders.items() if 1 < len(places) <= _RARE}
     shared: dict[tuple[int, int], list[str]] = defaultdict(list)

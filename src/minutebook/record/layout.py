@@ -37,6 +37,8 @@ class Layout:
         self.hook_log = root / "hook.log"
         self.corpora = root / "corpora"
         self.ledger = self.sessions / "ledger.json"
+        self.lineage = self.sessions / "lineage.json"
+        self.traces = self.sessions / "traces.json"
 
     def search_aside(self) -> None:
         """Have the search index in a temporary folder: the archive can only be read."""
