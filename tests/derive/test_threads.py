@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from minutebook.derive.references import pulled, references
-from minutebook.derive.threads import Key, Part, Thread, threads_of
+from minutebook.derive.threads import Key, Origin, Part, Thread, threads_of
 
 DAY = 86_400.0
 
@@ -20,7 +20,7 @@ def part(session: str, topic: str, day: float = 0, id: str = "e", **fields: Any)
 
 
 def found(*parts: Part, said: dict[Key, str | None] | None = None, **recorded: str) -> list[Thread]:
-    links = {session: (parent,) for session, parent in recorded.items()}
+    links = {session: (Origin(parent),) for session, parent in recorded.items()}
     return threads_of(parts, links, said or {})
 
 

@@ -26,7 +26,8 @@ def rounds(*words: str, own: str = "shared") -> list[Record]:
         at = f"2026-03-01T10:{number:02}:00.000Z"
         ids = [f"{own}-{kind}-{number:04}-4333-8444" for kind in "ua"]
         asked = user(f"Please look after the {word}.", uuid=ids[0], timestamp=at)
-        found += [asked, assistant(f"The {word} is done. " * 40, id=ids[1], uuid=ids[1])]
+        done = f"The {word} is done ({own}). " * 40
+        found += [asked, assistant(done, id=ids[1], uuid=ids[1])]
     return found
 
 

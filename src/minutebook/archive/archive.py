@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -32,7 +31,7 @@ from minutebook.archive.sessions import Known, SessionList, SessionSummary, Skim
 from minutebook.archive.settings import Settings, read_settings
 from minutebook.derive.activity import activity
 from minutebook.errors import BadArgument, Conflict, NotFound
-from minutebook.model import Link, Roster
+from minutebook.model import Roster
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.model.said import Said, Statement
 from minutebook.record.layout import Layout, SessionFolder
@@ -104,12 +103,7 @@ class Archive:
     def __enter__(self) -> Archive:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Nothing is held open; it reads well in a `with`."""
 
     @property
@@ -240,20 +234,11 @@ class Archive:
         """One session as lists show it."""
         return masked(self.stored_summary(session_id), self.hide)
 
-    def links(self, session_id: str) -> tuple[Link, ...]:
-        """Sessions that one is tied to: it continues them, or has messages of theirs."""
-        every, _ = self._everything()
-        return every[session_id].links if session_id in every else ()
-
     def lineage(self, session: str | None = None) -> Lineage:
-        """Which session comes from which, and what says so: of all, or of one and its kin.
+        """Which session comes from which, and what says so: of all, or of one and its kin."""
+        from minutebook.archive.lineage import lineage
 
-        >>> archive.lineage("Reed").above("3a4d64e0-…")[0].kind  # doctest: +SKIP
-        'resumes'
-        """
-        from minutebook.archive.lineage import lineage, lineage_of
-
-        return lineage(self) if session is None else lineage_of(self, self.resolve(session))
+        return lineage(self, None if session is None else self.resolve(session))
 
     def stored_summary(self, session_id: str) -> SessionSummary:
         """The same with its secrets; nothing that leaves the archive."""

@@ -1,6 +1,7 @@
 """Copies of one conversation are one hit, the most complete (SRCH-20).
 
-A fork, or a transcript that was copied on resume, holds the same messages under the same ids.
+A fork, or a transcript that was copied on resume, holds the same messages, under the same ids or,
+as the lineage of sessions tells, under others.
 What was said in both is found once; what only one of them has is found there.
 """
 
@@ -12,11 +13,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from minutebook.archive.archive import Archive
+from minutebook.archive.lineage import copies, ties
 from minutebook.derive.genealogy import (
     Pair,
     Place,
     copies_as_one,
-    shared_history,
+    with_copies,
     without_copies,
 )
 from minutebook.errors import MinutebookError
@@ -76,37 +78,26 @@ def kept_places(
         except MinutebookError:
             return -1  # gone since the index was made
 
-    return copies_as_one(places, engine.holders(places), length, by_session=by_session, fixed=fixed)
+    holders = with_copies(engine.holders(places), places, ties(archive))
+    return copies_as_one(places, holders, length, by_session=by_session, fixed=fixed)
 
 
 def once(archive: Archive, pairs: Iterable[Pair]) -> tuple[list[Pair], int]:
     """Engagements without those of copies, and how many those are (UND-08)."""
 
     def kin(session_id: str) -> set[str]:
-        return {link.session_id for link in archive.links(session_id)}
+        return copies(archive).get(session_id, set())
 
-    kept, copies = without_copies(pairs, kin)
-    return kept, len(copies)
+    kept, left_out = without_copies(pairs, kin)
+    return kept, len(left_out)
 
 
 def archived_once(archive: Archive, records: Iterable[SessionRecord]) -> tuple[list[Pair], int]:
-    """The same of all these records have, from the archive alone: transcripts that are not
-    archived have no engagements. What a person hid is left out."""
+    """The same of all that these records have; what a person hid is left out."""
     pairs = [
         (record, engagement)
         for record in records
         for engagement in record.engagements
         if not (record.hidden or engagement.hidden)
     ]
-    families: dict[str, set[str]] = {}
-
-    def kin(session_id: str) -> set[str]:
-        if not families:
-            entries = archive.ledger().sessions.items()
-            shared = shared_history((id, entry.info.prompt_ids) for id, entry in entries)
-            families.update({id: {ln.session_id for ln in links} for id, links in shared.items()})
-            families.setdefault("", set())
-        return families.get(session_id, set())
-
-    kept, copies = without_copies(pairs, kin)
-    return kept, len(copies)
+    return once(archive, pairs)

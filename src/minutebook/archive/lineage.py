@@ -1,7 +1,8 @@
 """The lineage of an archive's sessions: which comes from which (FUT-02).
 
-A session is read once: what may tie it to others is kept (``traces.json``), and so are the ties
-(``lineage.json``). Both are disposable. While no session changes, one small file is read.
+A session is read once: what may tie it to others is kept (``search/traces.json``), and so are the
+ties (``search/lineage.json``). Both are disposable. While no session changes, one small file is
+read.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from minutebook.derive.traces import VERSION, Trace, trace_of
 from minutebook.errors import MinutebookError
 from minutebook.model import Round
 from minutebook.model.lineage import Edge, Lineage, Node, components
-from minutebook.record.store import write_atomically
+from minutebook.record.store import make_folder, write_atomically
 from minutebook.sources.fan_out import fan_out
 from minutebook.sources.library import open_transcript
 from minutebook.sources.registry import SOURCES
@@ -66,18 +67,13 @@ class _Source(msgspec.Struct, frozen=True):
 _known: WeakKeyDictionary[Archive, _Edges] = WeakKeyDictionary()
 
 
-def lineage(archive: Archive) -> Lineage:
-    """Every session that is tied to another or to a subagent, with all ties; as may be shown."""
-    found = _current(archive)
-    return _told(archive, found, {id for edge in found.edges for id in (edge.older, edge.newer)})
-
-
-def lineage_of(archive: Archive, session_id: str) -> Lineage:
-    """A session with all it is tied to, by whatever way; as may be shown."""
+def lineage(archive: Archive, session_id: str | None = None) -> Lineage:
+    """All that is tied to something, or a session with all it is tied to; as may be shown."""
     found = _current(archive)
     groups = components((edge.older, edge.newer) for edge in found.edges)
-    ids = next((group for group in groups if session_id in group), {session_id})
-    return _told(archive, found, ids)
+    if session_id is None:
+        return _told(archive, found, set[str]().union(*groups))
+    return _told(archive, found, next((g for g in groups if session_id in g), {session_id}))
 
 
 def ties(archive: Archive) -> tuple[Edge, ...]:
@@ -198,6 +194,7 @@ def _write(archive: Archive, path: Path, value: msgspec.Struct) -> None:
     """Keep something for the next time, where there is an archive that can be written to."""
     if archive.exists:
         with suppress(OSError):
+            make_folder(path.parent)
             write_atomically(path, msgspec.json.encode(value) + b"\n")
 
 

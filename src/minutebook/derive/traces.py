@@ -283,8 +283,9 @@ def _fingerprint(text: str) -> str:
     return hashlib.blake2b(data, digest_size=6).hexdigest()
 
 
-def _words(text: str) -> set[str]:
-    return {word.lower() for word in _WORD.findall(text[:_LONGEST])}
+def _words(text: str) -> list[str]:
+    """Each word once, in the order of the text: the same for every run."""
+    return list(dict.fromkeys(word.lower() for word in _WORD.findall(text[:_LONGEST])))
 
 
 def seconds(timestamp: str | None) -> float:

@@ -37,8 +37,6 @@ class Layout:
         self.hook_log = root / "hook.log"
         self.corpora = root / "corpora"
         self.ledger = self.sessions / "ledger.json"
-        self.lineage = self.sessions / "lineage.json"
-        self.traces = self.sessions / "traces.json"
 
     def search_aside(self) -> None:
         """Have the search index in a temporary folder: the archive can only be read."""
@@ -50,6 +48,8 @@ class Layout:
     def _search_in(self, folder: Path, locks: Path) -> None:
         self.search_database = folder / "search.db"
         self.search = folder / "search"
+        self.lineage = self.search / "lineage.json"
+        self.traces = self.search / "traces.json"
         self.search_lock = locks / ".search.lock"
         self.embed_lock = locks / ".embed.lock"
 
