@@ -8,6 +8,7 @@ import msgspec
 
 from minutebook.derive.evidence import Short, why
 from minutebook.derive.plain import one_line
+from minutebook.derive.wording import plural
 from minutebook.model.lineage import Edge, EdgeKind, Lineage, Node
 
 UP: dict[EdgeKind, str] = {
@@ -35,6 +36,12 @@ class Relative(msgspec.Struct, frozen=True):
     node: Node
     edge: Edge
     why: str
+
+    @property
+    def place(self) -> int | None:
+        """The round of it that the evidence names."""
+        first = self.edge.evidence[0]
+        return first.older if self.node.id == self.edge.older else first.newer
 
 
 def relatives(lineage: Lineage, session_id: str, short: Short) -> list[Relative]:
@@ -115,6 +122,24 @@ def _for_dot(text: str) -> str:
 
 
 # -- a tree
+
+
+def lineage_lines(family: Lineage, short: Short) -> Iterator[str]:
+    """A family for agents, a line for each session."""
+    for line in tree(family):
+        node, edge = line.node, line.edge
+        facts = [
+            "  " * line.depth + "-",
+            f"{DOWN[edge.kind]}:" if edge is not None else "",
+            (node.started or "")[:10],
+            short(node.id),
+            named(node),
+            f"({one_line(node.project)})" if node.project else "",
+            plural(line.subagents, "subagent") if line.subagents else "",
+            "(above)" if line.again else "",
+            f"| {why(edge, short)}" if edge is not None else "",
+        ]
+        yield " ".join(fact for fact in facts if fact)
 
 
 class Line(msgspec.Struct, frozen=True):
