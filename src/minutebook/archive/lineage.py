@@ -118,12 +118,21 @@ def _states(archive: Archive) -> Iterator[tuple[str, str]]:
             yield id, f"{transcript.size} {transcript.mtime}"
 
 
-def _found(archive: Archive, states: Mapping[str, str], state: str) -> _Edges:
-    traces = _traces(archive, states)
-    known: list[Known] = []
-    for id, trace in traces.items():
+def known_sessions(archive: Archive) -> list[Known]:
+    """What the lineage of all sessions is found from."""
+    return _sessions(archive, dict(_states(archive)))
+
+
+def _sessions(archive: Archive, states: Mapping[str, str]) -> list[Known]:
+    found: list[Known] = []
+    for id, trace in _traces(archive, states).items():
         with suppress(MinutebookError):  # deleted just now, or not a transcript after all
-            known.append(Known(archive.stored_summary(id).info, trace))
+            found.append(Known(archive.stored_summary(id).info, trace))
+    return found
+
+
+def _found(archive: Archive, states: Mapping[str, str], state: str) -> _Edges:
+    known = _sessions(archive, states)
     agents = {
         subagent_id(one.info.id, agent): purpose
         for one in known

@@ -74,29 +74,32 @@ def _keys(traces: Mapping[str, Trace], order: Sequence[str]) -> dict[str, list[s
     keys: dict[str, list[str]] = {}
     for id in order:
         own: list[str] = []
+        news: list[tuple[str, str]] = []
         for round in traces[id].rounds:
+            prints = [*_prints(round, own[-1] if own else "")]
             key = round.id if len(round.id) >= LEAST_ID else ""
             if key not in ids:
-                same = (owners[print] for print in _prints(round) if print in owners)
-                key = next(same, key or next(_prints(round), ""))
+                same = (owners[print] for print in prints if print in owners)
+                key = next(same, key or next(iter(prints), ""))
             own.append(key)
-        # A session is no copy of itself: what it repeats is not the same message.
-        for key, round in zip(own, traces[id].rounds, strict=True):
-            if len(round.id) >= LEAST_ID:
-                ids.add(round.id)
-            for print in _prints(round):
-                owners.setdefault(print, key)
+            news += [(print, key) for print in prints]
+        # Only now: what a session repeats is not the same message.
+        ids.update(round.id for round in traces[id].rounds if len(round.id) >= LEAST_ID)
+        for print, key in news:
+            owners.setdefault(print, key)
         first = {key: at for at, key in reversed(list(enumerate(own)))}
         keys[id] = [key if first[key] == at else "" for at, key in enumerate(own)]
     return keys
 
 
-def _prints(round: RoundTrace) -> Iterator[str]:
-    """What two copies of a round have in common."""
+def _prints(round: RoundTrace, before: str) -> Iterator[str]:
+    """What two copies of a round have in common; what says little only counts after the same."""
     if round.asked and round.whole and round.size >= _TELLING:
         yield f"{round.asked}:{round.whole}"
     if round.asked and round.opening:
         yield f"{round.asked}/{round.opening}"
+    if before:
+        yield f"{before}>{round.asked}:{round.whole}"
 
 
 def _families(keys: Mapping[str, list[str]], order: Sequence[str]) -> Iterator[list[str]]:
