@@ -27,7 +27,7 @@ import msgspec
 
 from benchmarks.made_copies import Made, make, make_negatives, originals
 from minutebook.archive import Archive
-from minutebook.archive.lineage import known_sessions, ties
+from minutebook.archive.lineage import known_sessions
 from minutebook.derive.evidence import why
 from minutebook.derive.lineage import Known, edges_of
 from minutebook.errors import MinutebookError
@@ -91,8 +91,7 @@ def _name(one: Made) -> str:
 def generated(count: int, negatives: int, seed: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        tied = {id for edge in _real(place) if edge.kind in COPYING for id in _ends(edge)}
-        pool = originals(ROOTS, tied)
+        pool = originals(ROOTS, alone(known_sessions(Archive(place / "real", ROOTS))))
         made = make(place / "made", pool, count, seed)
         make_negatives(place / "made", pool, negatives, seed)
         archive = Archive(place / "archive", (*ROOTS, place / "made"))
@@ -123,8 +122,10 @@ def without_ids(known: list[Known], made: list[Made]) -> list[Known]:
     return [_hidden(one) if one.info.id in ids else one for one in known]
 
 
-def _real(place: Path) -> tuple[Edge, ...]:
-    return ties(Archive(place / "real", ROOTS))
+def alone(known: list[Known]) -> set[str]:
+    """Sessions that are no copies: of those it is clear what is made from them."""
+    tied = {id for edge in edges_of(known) if edge.kind in COPYING for id in _ends(edge)}
+    return {one.info.id for one in known} - tied
 
 
 def _ends(edge: Edge) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -45,14 +45,13 @@ class Original(NamedTuple):
     session: Session
 
 
-def originals(roots: Iterable[Path], without: Iterable[str] = ()) -> list[Original]:
+def originals(roots: Iterable[Path], ids: Container[str]) -> list[Original]:
     """Real sessions to cut from, in a fixed order."""
-    left_out = set(without)
     found = [
         Original(transcript.path, read_session(transcript.path))
         for root in roots
         for transcript in sorted(find_transcripts(root), key=lambda t: str(t.path))
-        if transcript.session_id not in left_out
+        if transcript.session_id in ids
     ]
     return [one for one in found if one.session.rounds and one.session.info.ended]
 
@@ -96,12 +95,13 @@ def _make(folder: Path, one: Original, how: How, dice: Random, words: _Words) ->
 
 def _cuts(one: Original) -> list[int]:
     """After how many rounds a session can be cut: a record begins the next one."""
-    following = enumerate(one.session.rounds[1:], 1)
-    return [n for n, round in following if round.prompt is not None and round.prompt.id]
+    following = enumerate((round.prompt for round in one.session.rounds[1:]), 1)
+    return [n for n, asked in following if asked is not None and asked.id and not asked.queued]
 
 
 def make_negatives(folder: Path, pool: list[Original], count: int, seed: int = 61) -> list[str]:
-    """Sessions that only begin like a real one: of one template, or the same prompts again."""
+    """Sessions that only begin like a real one: the same prompts again, the same first prompt, one
+    template with other words in it, or even an answer that begins the same."""
     dice = Random(seed)
     words = _Words(pool, dice)
     found = []
@@ -111,16 +111,18 @@ def make_negatives(folder: Path, pool: list[Original], count: int, seed: int = 6
             continue
         first = prompts[0]
         template = first[: max(40, len(first) // 4)]
-        asked = [prompts[:5], [first, words.some(20)], [template + words.some(60)]][at % 3]
+        asked = [prompts[:5], [first, words.some(20)], [template + words.some(60)], prompts[:2]]
+        opening = _opening(one.session.rounds[0]) if at % 4 == 3 else ""
         id = str(uuid.UUID(int=dice.getrandbits(128), version=4))
         info = one.session.info
         start = {"cwd": info.cwd, "gitBranch": info.branch, "version": "2.1.100"}
         at_first = _moment(info.ended) + timedelta(minutes=dice.randint(1, 3_000))
         records = [
             record
-            for number, prompt in enumerate(asked)
+            for number, prompt in enumerate(asked[at % 4])
             for record in _round(
-                id, start, prompt, words, at_first + timedelta(minutes=9 * number), dice
+                *(id, start, prompt, words, at_first + timedelta(minutes=9 * number), dice),
+                opening=opening if number == 0 else "",
             )
         ]
         _write(folder, id, records)
@@ -190,8 +192,20 @@ def _own(id: str, before: list[Json], at: datetime, dice: Random, words: _Words)
         yield from _round(id, start, asked, words, at + timedelta(minutes=7 * number), dice)
 
 
+def _opening(round: Round) -> str:
+    """How the first answer begins, as far as a template may make it begin."""
+    texts = [b.text for m in round.replies for b in m.blocks if isinstance(b, Text)]
+    return next(iter(texts), "")[:600]
+
+
 def _round(
-    id: str, start: Json, asked: str, words: _Words, at: datetime, dice: Random
+    id: str,
+    start: Json,
+    asked: str,
+    words: _Words,
+    at: datetime,
+    dice: Random,
+    opening: str = "",
 ) -> Iterator[Json]:
     common = {**start, "sessionId": id, "isSidechain": False, "userType": "external"}
     ids = [str(uuid.UUID(int=dice.getrandbits(128), version=4)) for _ in range(3)]
@@ -203,7 +217,9 @@ def _round(
         "timestamp": _stamp(at),
         "message": {"role": "user", "content": asked},
     }
-    said = {"type": "text", "text": words.some(dice.randint(20, 120))}
+    texts = [opening] if opening else []
+    texts.append(words.some(dice.randint(20, 120)))
+    said = [{"type": "text", "text": text} for text in texts]
     yield {
         **common,
         "type": "assistant",
@@ -216,7 +232,7 @@ def _round(
             "model": "claude-sonnet-4-5",
             "type": "message",
             "stop_reason": "end_turn",
-            "content": [said],
+            "content": said,
         },
     }
 

@@ -20,7 +20,7 @@ _TELLING = 200
 """Characters of an answer that are not given twice by chance."""
 _LONG = 600
 """The same for one answer that stands alone."""
-_ONE_MOMENT = 2.0
+_ONE_MOMENT, _SAME = 2.0, 0.01  # seconds
 _LOOKED_AT = 3
 """Rounds at the beginning by which others are found."""
 
@@ -78,11 +78,12 @@ def _keys(traces: Mapping[str, Trace], order: Sequence[str]) -> dict[str, list[s
         for round in traces[id].rounds:
             prints = [*_prints(round, own[-1] if own else "")]
             key = round.id if len(round.id) >= LEAST_ID else ""
+            mine, other = _unanswered(round, own[-1] if own else "")
             if key not in ids:
-                same = (owners[print] for print in prints if print in owners)
+                same = (owners[print] for print in (*prints, other) if print in owners)
                 key = next(same, key or next(iter(prints), ""))
             own.append(key)
-            news += [(print, key) for print in prints]
+            news += [(print, key) for print in (*prints, mine) if print]
         # Only now: what a session repeats is not the same message.
         ids.update(round.id for round in traces[id].rounds if len(round.id) >= LEAST_ID)
         for print, key in news:
@@ -100,6 +101,15 @@ def _prints(round: RoundTrace, before: str) -> Iterator[str]:
         yield f"{round.asked}/{round.opening}"
     if before:
         yield f"{before}>{round.asked}:{round.whole}"
+
+
+def _unanswered(round: RoundTrace, before: str) -> tuple[str, str]:
+    """A prompt that one session has an answer to, and the other none: as whom it is known, and as
+    whom it is looked for."""
+    answered, alone = f"{before}>{round.asked}+", f"{before}>{round.asked}-"
+    if not (before and round.asked):
+        return "", ""
+    return (answered, alone) if round.size else (alone, answered)
 
 
 def _families(keys: Mapping[str, list[str]], order: Sequence[str]) -> Iterator[list[str]]:
@@ -190,8 +200,9 @@ def _kind(
 ) -> tuple[EdgeKind, bool]:
     """What the second of two is of the first; and whether it is the other way round."""
     first, second = pairs[-1]
-    one_goes_on = bool(own_one) or (first.whole != second.whole and first.size > second.size)
-    other_goes_on = bool(own_other) or (first.whole != second.whole and second.size > first.size)
+    # A prompt without an answer is not going on.
+    one_goes_on = first.size > second.size or any(round.size for round in own_one)
+    other_goes_on = second.size > first.size or any(round.size for round in own_other)
     later = shift > _ONE_MOMENT
     earlier = shift < -_ONE_MOMENT
     if one_goes_on and other_goes_on:
@@ -219,19 +230,25 @@ def _confidence(pairs: Sequence[tuple[RoundTrace, RoundTrace]]) -> float:
     """How sure it is that rounds with the same words are the same, their ids being different."""
     known = [second.at - first.at for first, second in pairs if first.at and second.at]
     steady = bool(known) and max(known) - min(known) <= _ONE_MOMENT
-    telling = sum(
-        (first.whole == second.whole and first.size >= _TELLING) or bool(first.opening)
-        for first, second in pairs
-    )
+    telling = [(first, second) for first, second in pairs if _is_telling(first, second)]
     if not telling:
         return 0.0
-    if steady and abs(known[0]) < 0.01:
+    if steady and abs(known[0]) < _SAME:
         return 0.99
-    if telling > 1:
+    if len(telling) > 1:
         return 0.98 if steady else 0.95
-    first, second = pairs[0]
+    if steady and len(known) > 1:
+        return 0.95
+    # How an answer begins may be a template's; all of a long one is not.
+    first, second = telling[0]
     return 0.9 if first.whole == second.whole and first.size >= _LONG else 0.6
 
 
+def _is_telling(first: RoundTrace, second: RoundTrace) -> bool:
+    if first.whole == second.whole and first.size >= _TELLING:
+        return True
+    return bool(first.opening) and first.opening == second.opening
+
+
 def _moved(shift: float) -> str:
-    return "at the same moments" if abs(shift) < 0.01 else "at other moments"
+    return "at the same moments" if abs(shift) < _SAME else "at other moments"
