@@ -73,7 +73,7 @@ class Archive:
         self.layout = Layout(root)
         self.places = places
         self.hide = hide
-        self._patience = patience
+        self.patience = patience
         """Seconds a look at the transcripts' folders holds; None: as long as the archive."""
         self._lenient = lenient
         self._lock = threading.RLock()
@@ -133,8 +133,8 @@ class Archive:
         with self._lock:
             now = time.monotonic()
             known = self._library
-            stale = known is not None and self._patience is not None
-            if known is None or (stale and now - known[0] > (self._patience or 0)):
+            stale = known is not None and self.patience is not None
+            if known is None or (stale and now - known[0] > (self.patience or 0)):
                 library = Library(self.places, lenient=self._lenient)
                 _ = library.transcripts  # found now, not while somebody waits for more
                 self._library = known = (now, library)

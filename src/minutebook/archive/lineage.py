@@ -8,20 +8,22 @@ read.
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.masking import hidden
+from minutebook.archive.minutes import Version, version_of
 from minutebook.archive.sessions import has_grown
 from minutebook.derive.delegating import subagent_id
-from minutebook.derive.lineage import Known, copying, edges_of
+from minutebook.derive.lineage import RULES, Known, copying, edges_of
 from minutebook.derive.traces import VERSION, Trace, trace_of
 from minutebook.errors import MinutebookError
 from minutebook.model import Round
@@ -64,7 +66,17 @@ class _Source(msgspec.Struct, frozen=True):
     size: int
 
 
-_known: WeakKeyDictionary[Archive, _Edges] = WeakKeyDictionary()
+class _Found(NamedTuple):
+    """Edges in memory, and when they were last looked after."""
+
+    edges: _Edges
+    ledger: Version
+    at: float
+
+
+_known: WeakKeyDictionary[Archive, _Found] = WeakKeyDictionary()
+_WHILE_GROWING = 30.0
+"""Seconds for which a server's edges hold while transcripts only grow: every page asks for them."""
 
 
 def lineage(archive: Archive, session_id: str | None = None) -> Lineage:
@@ -92,16 +104,21 @@ def copies(archive: Archive) -> dict[str, set[str]]:
 
 
 def _current(archive: Archive) -> _Edges:
+    known, ledger = _known.get(archive), version_of(archive.layout.ledger)
+    now = time.monotonic()
+    lasting = archive.patience is not None and known is not None and known.ledger == ledger
+    if known is not None and lasting and now - known.at < _WHILE_GROWING:
+        return known.edges
     states = dict(_states(archive))
-    told = msgspec.json.encode((VERSION, _PROGRAMS, sorted(states.items())))
+    told = msgspec.json.encode((VERSION, RULES, _PROGRAMS, sorted(states.items())))
     state = hashlib.sha256(told).hexdigest()[:32]
-    kept = _known.get(archive)
+    kept = known.edges if known is not None else None
     if kept is None or kept.state != state:
         kept = _read(archive.layout.lineage, _Edges)
     if kept is None or (kept.version, kept.state) != (VERSION, state):
         kept = _found(archive, states, state)
         _write(archive, archive.layout.lineage, kept)
-    _known[archive] = kept
+    _known[archive] = _Found(kept, ledger, now)
     return kept
 
 
@@ -200,8 +217,9 @@ def _read(path: Path, kind: type[T]) -> T | None:
 
 
 def _write(archive: Archive, path: Path, value: msgspec.Struct) -> None:
-    """Keep something for the next time, where there is an archive that can be written to."""
-    if archive.exists:
+    """Keep something for the next time, where there is an archive that can be written to; one of
+    the first release is not touched before its upgrade."""
+    if archive.exists and not archive.is_first_release:
         with suppress(OSError):
             make_folder(path.parent)
             write_atomically(path, msgspec.json.encode(value) + b"\n")

@@ -84,9 +84,9 @@ def _print_families(book: Archive, families: list[Lineage], total: int, asked: s
     elif not total:
         terminal.note("No session comes from another here, as far as one can tell.")
     else:
-        rest = f" --limit {total} shows all." if total > len(families) else ""
         what = terminal.plural(total, "family", "families")
-        terminal.note(f"{len(families)} of {what}, the newest first.{rest}")
+        more = f"The newest {len(families)} of {what} (--limit {total} for all)."
+        terminal.note(more if total > len(families) else f"{what}.")
 
 
 def _print_line(book: Archive, line: Line, asked: str | None) -> None:

@@ -15,6 +15,8 @@ from minutebook.model import Link, SessionInfo
 from minutebook.model.lineage import COPYING, Edge, EdgeKind, Evidence
 from minutebook.model.session import project_of
 
+RULES = 1
+"""Of how edges are found; another one means that they are found again."""
 _KINDS: dict[str, EdgeKind] = {
     "forkedFrom": "forks",
     "parentSessionId": "resumes",
