@@ -96,7 +96,7 @@ def generated(count: int, negatives: int, seed: int) -> None:
         make_negatives(place / "made", pool, negatives, seed)
         archive = Archive(place / "archive", (*ROOTS, place / "made"))
         start = time.perf_counter()
-        edges = edges_of(without_ids(known_sessions(archive), made))
+        edges = edges_of(with_own_ids(known_sessions(archive), made))
         took = time.perf_counter() - start
         recorded = {
             id for edge in edges if edge.recorded and edge.kind in COPYING for id in _ends(edge)
@@ -115,9 +115,9 @@ def generated(count: int, negatives: int, seed: int) -> None:
         print(f"  wrong: {line}")
 
 
-def without_ids(known: list[Known], made: list[Made]) -> list[Known]:
-    """Prompts that wait in a queue have no ids to renew: theirs follow from their words and time,
-    so that a copy would be recorded after all."""
+def with_own_ids(known: list[Known], made: list[Made]) -> list[Known]:
+    """Prompts that waited in a queue have no ids to renew: theirs follow from words and moment, so
+    that a copy would be recorded after all. Here they have ids of their own, too."""
     ids = {one.session_id for one in made}
     return [_hidden(one) if one.info.id in ids else one for one in known]
 
@@ -160,7 +160,10 @@ def recorded() -> None:
 
 def _hidden(one: Known) -> Known:
     """A session without anything that records where it comes from."""
-    rounds = tuple(msgspec.structs.replace(round, id="") for round in one.trace.rounds)
+    rounds = tuple(
+        msgspec.structs.replace(round, id=f"{one.info.id}/{number}")
+        for number, round in enumerate(one.trace.rounds)
+    )
     return Known(
         msgspec.structs.replace(one.info, links=(), slug=None),
         msgspec.structs.replace(one.trace, rounds=rounds, named=()),

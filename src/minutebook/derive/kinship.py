@@ -91,7 +91,7 @@ def _keys(traces: Mapping[str, Trace], order: Sequence[str]) -> dict[str, list[s
 def _prints(round: RoundTrace, before: str, begun: float) -> Iterator[str]:
     """What two copies of a round have in common. What says little counts at the same moment, as
     long after the beginning, or right after the same round."""
-    if round.asked and round.whole and round.size >= _TELLING:
+    if round.whole and round.size >= _TELLING:  # a prompt may be a picture
         yield f"{round.asked}:{round.whole}"
     if round.asked and round.opening:
         yield f"{round.asked}/{round.opening}"
