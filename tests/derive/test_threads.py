@@ -177,3 +177,12 @@ def test_the_work_grows_with_what_there_is() -> None:
         threads = threads_of(parts, {}, {}, note)
         assert compared < 40 * len(parts)
         assert (threads == []) == same
+
+
+def test_an_inferred_continuation_ties() -> None:
+    """FUT-06: with its evidence and its confidence."""
+    origin = Origin("a", "lineage", "begins with 8 lines written in a#2", 0.95)
+    parts = [part("a", "Plan the irrigation"), part("b", "Lay the pipes", 1)]
+    (thread,) = threads_of(parts, {"b": [origin]}, {})
+    (tie,) = thread.ties
+    assert (tie.kind, tie.evidence, tie.confidence) == ("lineage", origin.evidence, 0.95)

@@ -79,7 +79,7 @@ def _print_families(book: Archive, families: list[Lineage], total: int, asked: s
             _print_subagents(family, asked)
         terminal.say()
     if asked is not None:
-        if not families[0].edges:
+        if sum(node.type != "subagent" for node in families[0].nodes) < 2:
             terminal.note("Nothing ties it to other sessions, as far as one can tell.")
     elif not total:
         terminal.note("No session comes from another here, as far as one can tell.")
