@@ -5,7 +5,7 @@
     python benchmarks/lineage.py continues --out FOLDER inferred continuations, for a reader
 
 ``generated``: 210 sessions are cut from as many real ones at random rounds, every id renewed, half
-of them at other moments, some going on with words of their own; 60 more only begin like a real
+of them at other moments, some going on with words of their own; 80 more only begin like a real
 session (of one template, or with the same prompts and other answers). All shared Claude sessions
 are there as well. An edge is right when pair, kind and direction are; of a whole copy at the same
 moments nothing tells which came first, so there the direction does not count.
@@ -222,7 +222,7 @@ def main() -> None:
         "what", nargs="?", default="generated", choices=["generated", "recorded", "continues"]
     )
     parser.add_argument("--count", type=int, default=210)
-    parser.add_argument("--negatives", type=int, default=60)
+    parser.add_argument("--negatives", type=int, default=80)
     parser.add_argument("--seed", type=int, default=16)
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()

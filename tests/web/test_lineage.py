@@ -18,7 +18,7 @@ def listed(page: str) -> list[tuple[str, str, str]]:
 
 
 def test_the_session_page_lists_where_it_comes_from(viewer: Served) -> None:
-    """FUT-02, VIEW-13: both ways, by name and with a link to the round; no id for people to read."""
+    """FUT-02, VIEW-13: both ways, by name and with a link to the round; no id to be read."""
     (up,) = listed(viewer.get(f"/session/{SECOND}")[2])
     assert up[0] == "Resumes" and up[2] == "Add passkey login to orchard"
     assert up[1].startswith(f"/session/{FIRST}?round=4")
