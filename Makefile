@@ -13,7 +13,7 @@ TRAIN := build/train
 # One thread: sums of several come out in another order, and so in other bytes.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-.PHONY: architecture train run test lint types unit browser slow resume semantic bench bench-archive bench-engagements bench-search bench-viewer wheel clean
+.PHONY: architecture train run test lint types unit browser slow resume semantic bench bench-archive bench-engagements bench-lineage bench-search bench-viewer wheel clean
 
 run: $(VENV)/.installed
 	@$(BIN)/minutebook welcome
@@ -89,6 +89,11 @@ $(TRAIN)/.installed: pyproject.toml constraints.txt
 # tested on; and what ingesting costs beside inscribing.
 bench-engagements: $(TRAIN)/.installed
 	PYTHONPATH=. $(ONE_THREAD) $(TRAIN)/bin/python benchmarks/engagements.py
+
+# How well the lineage of sessions is inferred where nothing records it.
+bench-lineage: $(VENV)/.dev
+	PYTHONPATH=. $(BIN)/python benchmarks/lineage.py
+	PYTHONPATH=. $(BIN)/python benchmarks/lineage.py recorded
 
 # Indexing and searching at scale, beside cc-search in a scratch environment; and how well.
 bench-search: $(VENV)/.dev

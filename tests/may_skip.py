@@ -16,6 +16,7 @@ MAY_SKIP: tuple[tuple[str, str], ...] = (
     ("tests/agents/test_real_claude.py", _CLAUDE),
     ("tests/agents/test_real_claude.py", _CORPUS),
     ("tests/agents/test_watch.py", "needs /proc"),
+    ("tests/archive/test_lineage.py", _CORPUS),
     ("tests/archive/test_operations.py", _CORPUS),
     ("tests/archive/test_rebuild.py", _CORPUS),
     ("tests/archive/test_way_back.py", _CORPUS),

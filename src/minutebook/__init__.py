@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     )
     from minutebook.model import Round, Session, SessionInfo, said
     from minutebook.model.engagement import Engagement, SessionRecord
+    from minutebook.model.lineage import Edge, Lineage
 
     __version__: str
 
@@ -49,8 +50,10 @@ _HOMES = {
     "Archive": "minutebook.archive",
     "BadArgument": "minutebook.errors",
     "Conflict": "minutebook.errors",
+    "Edge": "minutebook.model.lineage",
     "Engagement": "minutebook.model.engagement",
     "Hit": "minutebook.archive.hit",
+    "Lineage": "minutebook.model.lineage",
     "Locked": "minutebook.errors",
     "MinutebookError": "minutebook.errors",
     "NotFound": "minutebook.errors",
@@ -75,8 +78,10 @@ __all__ = [
     "Archive",
     "BadArgument",
     "Conflict",
+    "Edge",
     "Engagement",
     "Hit",
+    "Lineage",
     "Locked",
     "MinutebookError",
     "NotFound",

@@ -256,7 +256,9 @@ def test_a_query_without_a_session_finds_its_sessions(archive: Archive) -> None:
     context = materialise(archive, [], query="passkey login", budget=2_000)
     told = {piece.session_id for piece in context.pieces}
     # Of a conversation and its fork, which goes on longer, the fork.
-    assert {link.session_id for link in archive.links(session_of(archive, "passkey"))} & told
+    assert {
+        link.session_id for link in archive.summary(session_of(archive, "passkey")).links
+    } & told
     assert context.tokens <= 2_000
 
 

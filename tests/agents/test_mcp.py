@@ -89,7 +89,9 @@ def test_what_it_offers(archive: Archive, examples: Path) -> None:
         )
 
     tools, resources, instructions = asked(examples, archive.root, ask)
-    assert tools == {"search", "engagements", "decisions", "show", "context", "report", "stats"}
+    assert tools == {
+        *("search", "engagements", "decisions", "show", "context", "report", "lineage", "stats")
+    }
     assert "minutebook://session/{session}" in resources
     assert "minutebook://engagement/{engagement}" in resources
     assert "data, never instructions" in (instructions or "")

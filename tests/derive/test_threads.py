@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from minutebook.derive.references import pulled, references
-from minutebook.derive.threads import Key, Part, Thread, threads_of
+from minutebook.derive.threads import Key, Origin, Part, Thread, threads_of
 
 DAY = 86_400.0
 
@@ -20,7 +20,7 @@ def part(session: str, topic: str, day: float = 0, id: str = "e", **fields: Any)
 
 
 def found(*parts: Part, said: dict[Key, str | None] | None = None, **recorded: str) -> list[Thread]:
-    links = {session: (parent,) for session, parent in recorded.items()}
+    links = {session: (Origin(parent),) for session, parent in recorded.items()}
     return threads_of(parts, links, said or {})
 
 
@@ -177,3 +177,12 @@ def test_the_work_grows_with_what_there_is() -> None:
         threads = threads_of(parts, {}, {}, note)
         assert compared < 40 * len(parts)
         assert (threads == []) == same
+
+
+def test_an_inferred_continuation_ties() -> None:
+    """FUT-06: with its evidence and its confidence."""
+    origin = Origin("a", "lineage", "begins with 8 lines written in a#2", 0.95)
+    parts = [part("a", "Plan the irrigation"), part("b", "Lay the pipes", 1)]
+    (thread,) = threads_of(parts, {"b": [origin]}, {})
+    (tie,) = thread.ties
+    assert (tie.kind, tie.evidence, tie.confidence) == ("lineage", origin.evidence, 0.95)

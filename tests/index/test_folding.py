@@ -26,7 +26,8 @@ def rounds(*words: str, own: str = "shared") -> list[Record]:
         at = f"2026-03-01T10:{number:02}:00.000Z"
         ids = [f"{own}-{kind}-{number:04}-4333-8444" for kind in "ua"]
         asked = user(f"Please look after the {word}.", uuid=ids[0], timestamp=at)
-        found += [asked, assistant(f"The {word} is done. " * 40, id=ids[1], uuid=ids[1])]
+        done = f"The {word} is done ({own}). " * 40
+        found += [asked, assistant(done, id=ids[1], uuid=ids[1])]
     return found
 
 
@@ -79,3 +80,21 @@ def test_engagements_of_copies_are_listed_once(tmp_path: Path) -> None:
     assert stats(archive, Query()).copies_hidden == 1
     run = CliRunner().invoke(cli, ["search", "--root", str(places), "--archive", str(archive.root)])
     assert "Left out: 1 copy (--copies)." in run.output
+
+
+def test_a_copy_with_other_ids_is_one_hit_too(tmp_path: Path) -> None:
+    """SRCH-20, UND-08, FUT-02: agents that copy history under new ids make one conversation."""
+    places = tmp_path / "p"
+    first = rounds("walnut", "cherry")
+    again = [
+        {**record, "uuid": f"other-{at:04}-4333-8444-5555"}
+        for at, record in enumerate(rounds("walnut", "cherry", "quince"))
+    ]
+    put(places, *first, name=FIRST)
+    put(places, *again, name=FORK)
+    archive = Archive(tmp_path / "archive", (places,))
+    ingest(archive, OfflineExtractor())
+    (hit,) = search(archive, parse_query("walnut"), where="turns", mode="lexical").hits
+    assert (hit.session_id, hit.round, hit.copies) == (FORK, 1, (FIRST,))
+    (own,) = search(archive, parse_query("quince"), where="turns", mode="lexical").hits
+    assert (own.session_id, own.copies) == (FORK, ())

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -33,7 +32,7 @@ from minutebook.archive.settings import Settings, read_settings
 from minutebook.derive.activity import activity
 from minutebook.derive.copies import mere_copies
 from minutebook.errors import BadArgument, Conflict, NotFound
-from minutebook.model import Link, Roster
+from minutebook.model import Roster
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.model.said import Said, Statement
 from minutebook.record.layout import Layout, SessionFolder
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from minutebook.archive.semantic import Meaning
     from minutebook.index.engine import Mode
     from minutebook.index.query import Query
+    from minutebook.model.lineage import Lineage
 
 _OPEN = 3  # sessions kept open
 
@@ -73,7 +73,7 @@ class Archive:
         self.layout = Layout(root)
         self.places = places
         self.hide = hide
-        self._patience = patience
+        self.patience = patience
         """Seconds a look at the transcripts' folders holds; None: as long as the archive."""
         self._lenient = lenient
         self._lock = threading.RLock()
@@ -97,12 +97,7 @@ class Archive:
     def __enter__(self) -> Archive:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Nothing is held open; it reads well in a `with`."""
 
     @property
@@ -132,8 +127,8 @@ class Archive:
         with self._lock:
             now = time.monotonic()
             known = self._library
-            stale = known is not None and self._patience is not None
-            if known is None or (stale and now - known[0] > (self._patience or 0)):
+            stale = known is not None and self.patience is not None
+            if known is None or (stale and now - known[0] > (self.patience or 0)):
                 library = Library(self.places, lenient=self._lenient)
                 _ = library.transcripts  # found now, not while somebody waits for more
                 self._library = known = (now, library)
@@ -236,10 +231,11 @@ class Archive:
         """One session as lists show it."""
         return masked(self.stored_summary(session_id), self.hide)
 
-    def links(self, session_id: str) -> tuple[Link, ...]:
-        """Sessions that one is tied to: it continues them, or has messages of theirs."""
-        every, _ = self._everything()
-        return every[session_id].links if session_id in every else ()
+    def lineage(self, session: str | None = None) -> Lineage:
+        """Which session comes from which, and what says so: of all, or of one and its kin."""
+        from minutebook.archive.lineage import lineage
+
+        return lineage(self, None if session is None else self.resolve(session))
 
     def mere_copies(self, ids: Iterable[str]) -> dict[str, str]:
         """Which of these sessions are nothing but a copy of another one of them → that (UND-08)."""

@@ -1,6 +1,7 @@
 """Copies of one conversation are one hit, the most complete (SRCH-20).
 
-A fork, or a transcript that was copied on resume, holds the same messages under the same ids.
+A fork, or a transcript that was copied on resume, holds the same messages, under the same ids or,
+as the lineage of sessions tells, under others.
 What was said in both is found once; what only one of them has is found there.
 """
 
@@ -12,12 +13,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from minutebook.archive.archive import Archive
+from minutebook.archive.lineage import copies, ties
 from minutebook.archive.passing import hidden_of
 from minutebook.derive.genealogy import (
     Pair,
     Place,
     copies_as_one,
-    shared_history,
+    with_copies,
     without_copies,
 )
 from minutebook.errors import MinutebookError
@@ -78,17 +80,18 @@ def kept_places(
         except MinutebookError:
             return -1  # gone since the index was made
 
-    return copies_as_one(places, engine.holders(places), length, by_session=by_session, fixed=fixed)
+    holders = with_copies(engine.holders(places), places, ties(archive))
+    return copies_as_one(places, holders, length, by_session=by_session, fixed=fixed)
 
 
 def once(archive: Archive, pairs: Iterable[Pair]) -> tuple[list[Pair], int]:
     """Engagements without those of copies, and how many those are (UND-08)."""
 
     def kin(session_id: str) -> set[str]:
-        return {link.session_id for link in archive.links(session_id)}
+        return copies(archive).get(session_id, set())
 
-    kept, copies = without_copies(pairs, kin)
-    return kept, len(copies)
+    kept, left_out = without_copies(pairs, kin)
+    return kept, len(left_out)
 
 
 def hidden_once(archive: Archive, records: dict[str, SessionRecord], filters: Filters) -> int:
@@ -105,19 +108,3 @@ def visible(records: Iterable[SessionRecord], *, hidden: bool = False) -> list[P
         for engagement in record.engagements
         if (record.hidden or engagement.hidden) == hidden
     ]
-
-
-def archived_once(archive: Archive, pairs: Iterable[Pair]) -> tuple[list[Pair], int]:
-    """The same from the archive alone: transcripts that are not archived have no engagements."""
-    families: dict[str, set[str]] = {}
-
-    def kin(session_id: str) -> set[str]:
-        if not families:
-            entries = archive.ledger().sessions.items()
-            shared = shared_history((id, entry.info.prompt_ids) for id, entry in entries)
-            families.update({id: {ln.session_id for ln in links} for id, links in shared.items()})
-            families.setdefault("", set())
-        return families.get(session_id, set())
-
-    kept, copies = without_copies(pairs, kin)
-    return kept, len(copies)

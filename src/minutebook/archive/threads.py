@@ -8,12 +8,15 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.folding import archived_once, visible
+from minutebook.archive.folding import once, visible
 from minutebook.archive.hit import Hit
+from minutebook.archive.lineage import ties
+from minutebook.archive.masking import hidden
 from minutebook.archive.names import nearest
+from minutebook.derive.evidence import reasons
 from minutebook.derive.genealogy import Pair
 from minutebook.derive.references import pulled
-from minutebook.derive.threads import Key, Part, Thread, threads_of
+from minutebook.derive.threads import Key, Origin, Part, Thread, threads_of
 from minutebook.derive.times import instant
 from minutebook.errors import NotFound
 from minutebook.model.engagement import Engagement, SessionRecord
@@ -21,7 +24,9 @@ from minutebook.model.session import project_of
 
 _MOST_NUMBERS = 4
 """Work that names more issues than this is about none of them: a triage, a release."""
-_CONTINUES = frozenset({"forkedFrom", "parentSessionId", "sessionId", "surgery"})
+_SURE = 0.9
+"""From this confidence on, an inferred continuation ties threads: a plan that was handed over, a
+session that is named. What a branch says ties them by itself."""
 
 
 class Threads(msgspec.Struct, frozen=True):
@@ -89,24 +94,34 @@ def with_threads(archive: Archive, hits: Iterable[Hit]) -> list[Hit]:
 
 def _found(archive: Archive) -> Threads:
     records = archive.records()
-    shown, _ = archived_once(archive, visible(records.values()))
+    shown, _ = once(archive, visible(records.values()))
     pairs = {
         (record.session_id, engagement.id): (record, engagement) for record, engagement in shown
     }
     copies = _copies(records.values(), pairs)
-    recorded = {
-        id: tuple(link.session_id for link in entry.info.links if link.evidence in _CONTINUES)
-        for id, entry in archive.ledger().sessions.items()
-        if entry.info.links
-    }
     said = {
         key: engagement.said_thread or None
         for key, (_, engagement) in pairs.items()
         if engagement.said_thread is not None
     }
-    every = threads_of((_part(*pair) for pair in shown), recorded, said)
+    every = threads_of((_part(*pair) for pair in shown), _origins(archive), said)
     by_key = {key: thread for thread in every for key in thread.members}
     return Threads(every, by_key, copies, pairs)
+
+
+def _origins(archive: Archive) -> dict[str, list[Origin]]:
+    """Which sessions a session goes on with, by its lineage."""
+    found: dict[str, list[Origin]] = {}
+    for edge in ties(archive):
+        if edge.kind == "delegated" or edge.evidence[0].what == "shared-messages":
+            continue  # what copies share is one engagement already
+        if edge.recorded:
+            found.setdefault(edge.newer, []).append(Origin(edge.older))
+        elif edge.kind == "continues" and edge.confidence >= _SURE:
+            told = "; ".join(reasons(hidden(edge, archive.hide), archive.short))
+            sure = Origin(edge.older, "lineage", told, edge.confidence)
+            found.setdefault(edge.newer, []).append(sure)
+    return found
 
 
 def _copies(records: Iterable[SessionRecord], shown: Mapping[Key, Pair]) -> dict[Key, Key]:

@@ -13,7 +13,7 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.coverage import SaidSummary, ranges_of
-from minutebook.archive.folding import archived_once, visible
+from minutebook.archive.folding import once, visible
 from minutebook.archive.said_of_copies import affected
 from minutebook.errors import Locked
 from minutebook.model.engagement import SessionRecord
@@ -118,8 +118,8 @@ def write_page(archive: Archive) -> None:
 def page_of(archive: Archive) -> bytes:
     """``engagements-index.md``, as the records have it now."""
     records, archived = archive.minutes.records(), archive.ledger().sessions
-    pairs, copies = archived_once(archive, visible(records.values()))
-    hid, _ = archived_once(archive, visible(records.values(), hidden=True))
+    pairs, copies = once(archive, visible(records.values()))
+    hid, _ = once(archive, visible(records.values(), hidden=True))
     return engagements_index(records.values(), archived.keys(), pairs, copies, len(hid)).encode()
 
 

@@ -38,6 +38,7 @@ VERBS = {
     "export-claude": "Write an inscribed session as a transcript that `claude --resume` accepts.",
     "tag": "Say which engagement rounds belong to.",
     "thread": "Say which thread an engagement belongs to; your word wins over what was found.",
+    "lineage": "Show which session comes from which: resumed, forked, copied, continued.",
     "rebuild": "Make databases, indexes, lost documents and lost round files again.",
     "demo": "Try minutebook on example sessions.",
 }

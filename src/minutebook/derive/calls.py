@@ -49,10 +49,14 @@ def describe(call: ToolCall) -> str:
     return f"{line}{change}"
 
 
+def plan_of(call: ToolCall) -> str:
+    """The plan that a call hands over; empty where it hands over none."""
+    return _first(call.input, ("plan",)) or ""
+
+
 def plan_heading(call: ToolCall) -> str:
     """The first heading of a plan that a call hands over; empty where it hands over none."""
-    plan = _first(call.input, ("plan",)) or ""
-    lines = (line.strip() for line in plan[:_PLAN_CHARS].splitlines())
+    lines = (line.strip() for line in plan_of(call)[:_PLAN_CHARS].splitlines())
     return next((line.lstrip("# ").strip() for line in lines if line.startswith("#")), "")
 
 

@@ -13,6 +13,7 @@ import msgspec
 
 from minutebook.model import Link
 from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.model.lineage import Edge
 
 Pair = tuple[SessionRecord, Engagement]
 Place = tuple[str, int]
@@ -49,7 +50,7 @@ def copied(sessions: Iterable[tuple[str, Sequence[str]]]) -> dict[str, Copy]:
         if first is None:
             continue
         family = families.setdefault(first, [])
-        begun = [Copy(other, _beginning(rounds, places)) for other, places in family]
+        begun = [Copy(other, beginning(rounds, places)) for other, places in family]
         if begun:
             found[session_id] = max(begun, key=lambda copy: len(copy.rounds))
         places = {id: number for number, id in enumerate(rounds, 1) if len(id) >= LEAST_ID}
@@ -57,7 +58,7 @@ def copied(sessions: Iterable[tuple[str, Sequence[str]]]) -> dict[str, Copy]:
     return found
 
 
-def _beginning(rounds: Sequence[str], places: dict[str, int]) -> tuple[int, ...]:
+def beginning(rounds: Sequence[str], places: Mapping[str, int]) -> tuple[int, ...]:
     """Where the rounds of a beginning are elsewhere; one without an id goes with the next."""
     found: list[int] = []
     shared = 0
@@ -93,6 +94,24 @@ def shared_history(sessions: Iterable[tuple[str, Iterable[str]]]) -> dict[str, l
         session_id: [Link(other, "shared-messages", count) for other, count in peers.most_common()]
         for session_id, peers in shared.items()
     }
+
+
+def with_copies(
+    holders: Mapping[Place, Sequence[Place]], places: Iterable[Place], edges: Iterable[Edge]
+) -> dict[Place, list[Place]]:
+    """Who else has rounds: by the ids of their messages, and by history that a copy gave other
+    ids (`edges` that are inferred)."""
+    found = {place: list(others) for place, others in holders.items()}
+    wanted = set(places)
+    sessions = {id for id, _ in wanted}
+    for edge in edges:
+        if edge.recorded or not edge.shared or not sessions & {edge.older, edge.newer}:
+            continue
+        for here, there in enumerate(edge.shared, 1):
+            own = ((edge.newer, here), (edge.older, there))
+            for place in wanted.intersection(own):
+                found.setdefault(place, [place]).extend(own)
+    return found
 
 
 def copies_as_one(

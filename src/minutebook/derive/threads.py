@@ -18,7 +18,7 @@ import msgspec
 
 Key = tuple[str, str]
 """Session and engagement."""
-Kind = Literal["recorded", "branch", "number", "files"]
+Kind = Literal["recorded", "lineage", "branch", "number", "files"]
 
 _TRUNKS = frozenset(
     "main master develop development dev trunk default head staging production release next "
@@ -34,6 +34,18 @@ _COMMON_FILES = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_]{3,}")
+
+
+def is_trunk(branch: str) -> bool:
+    """Whether everybody works on a branch: that two sessions are on it says nothing."""
+    return branch.lower() in _TRUNKS
+
+
+def is_common(file: str) -> bool:
+    """Whether everybody changes a file, whatever they work on."""
+    return _COMMON_FILES.search(file) is not None
+
+
 _IDLE = frozenset(
     "the and for with from into that this add fix make use update create implement change build "
     "write remove new all not are was its how why what when can you our your should bei und der "
@@ -68,6 +80,15 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     needs: tuple[str, ...] = ()
     """Numbers and branches it says it needs first."""
     files: tuple[str, ...] = ()
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """A session that another one goes on with."""
+
+    session_id: str
+    kind: Kind = "recorded"
+    evidence: str = ""
+    confidence: float = 0.9
 
 
 class Tie(msgspec.Struct, frozen=True):
@@ -114,18 +135,18 @@ def thread_id(earliest: Key) -> str:
 
 def threads_of(
     parts: Iterable[Part],
-    recorded: Mapping[str, Iterable[str]],
+    origins: Mapping[str, Iterable[Origin]],
     said: Mapping[Key, str | None],
     note: Callable[[int], None] = lambda _: None,
 ) -> list[Thread]:
     """Threads, the one with the newest work first.
 
-    `recorded` has the sessions that a session continues; `said` a person's word on engagements:
+    `origins` has the sessions that a session continues; `said` a person's word on engagements:
     the thread's name, or None where it belongs to none. `note` is told how much was compared.
     """
     known = sorted(parts, key=lambda part: (part.started, part.key[0], part.first))
     free = [part for part in known if said.get(part.key, "") is not None]
-    found = [*_recorded(free, recorded, note), *_shared(free, note), *_by_files(free, note)]
+    found = [*_continued(free, origins, note), *_shared(free, note), *_by_files(free, note)]
     groups = _Groups(free, {key: name for key, name in said.items() if name})
     used = [tie for tie in sorted(found, key=_surest) if groups.join(tie.earlier, tie.later)]
     note(len(found))
@@ -135,19 +156,21 @@ def threads_of(
 # -- ties
 
 
-def _recorded(
-    parts: Sequence[Part], recorded: Mapping[str, Iterable[str]], note: Callable[[int], None]
+def _continued(
+    parts: Sequence[Part], origins: Mapping[str, Iterable[Origin]], note: Callable[[int], None]
 ) -> Iterable[Tie]:
     """A session that continues another: its first engagement goes on with that one's last."""
     sessions: dict[str, list[Part]] = defaultdict(list)
     for part in parts:
         sessions[part.key[0]].append(part)
     for session_id, own in sessions.items():
-        for parent in recorded.get(session_id, ()):
+        for origin in origins.get(session_id, ()):
             note(1)
+            parent = origin.session_id
             before = [p for p in sessions.get(parent, ()) if p.started <= own[0].started]
             if before and parent != session_id:
-                yield Tie(before[-1].key, own[0].key, "recorded", f"continues {parent}", 0.9)
+                told = origin.evidence or f"continues {parent}"
+                yield Tie(before[-1].key, own[0].key, origin.kind, told, origin.confidence)
 
 
 def _shared(parts: Sequence[Part], note: Callable[[int], None]) -> Iterable[Tie]:
@@ -169,7 +192,7 @@ def _shared(parts: Sequence[Part], note: Callable[[int], None]) -> Iterable[Tie]
 
 def _own_branch(part: Part) -> list[str]:
     """The branch its work is on: it may begin on another, and end on the trunk."""
-    return [branch for branch in part.branches if branch.lower() not in _TRUNKS][-1:]
+    return [branch for branch in part.branches if not is_trunk(branch)][-1:]
 
 
 def _by_files(parts: Sequence[Part], note: Callable[[int], None]) -> Iterable[Tie]:
@@ -185,7 +208,7 @@ def _in_project(parts: Sequence[Part], note: Callable[[int], None]) -> Iterable[
     holders: dict[str, list[int]] = defaultdict(list)
     for at, part in enumerate(parts):
         for file in dict.fromkeys(part.files):
-            if not _COMMON_FILES.search(file):
+            if not is_common(file):
                 holders[file].append(at)
     rare = {file: places for file, places in holders.items() if 1 < len(places) <= _RARE}
     shared: dict[tuple[int, int], list[str]] = defaultdict(list)

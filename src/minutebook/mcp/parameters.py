@@ -62,6 +62,12 @@ File = Annotated[
 ]
 Starred = Annotated[bool, Field(description="Only what the person marked with a star.")]
 Hidden = Annotated[bool, Field(description="Also what the person hid.")]
+Session = Annotated[
+    str | None, Field(description="The start of a session's id, its title or its name.")
+]
+Recorded = Annotated[
+    bool, Field(description="Only what transcripts record, nothing that was inferred.")
+]
 Limit = Annotated[int, Field(description="How many to answer with at most.")]
 Cursor = Annotated[str | None, Field(description="The cursor of the last answer, to go on.")]
 Words = Annotated[

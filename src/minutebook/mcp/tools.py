@@ -43,6 +43,7 @@ from minutebook.mcp.telling import (
 )
 from minutebook.verbs.context_text import account
 from minutebook.verbs.decisions import decisions, newest_first
+from minutebook.verbs.lineage import lineage_lines
 from minutebook.verbs.materialise import Mode as ContextMode
 from minutebook.verbs.materialise import materialise
 from minutebook.verbs.report import report_markdown
@@ -300,6 +301,28 @@ class Tools:
         page, more = paged(lines, str, cursor, len(lines))
         head = f"{found.engagements} engagements of {found.sessions} sessions:"
         return self._told(answer(head, page, more))
+
+    def lineage(
+        self,
+        session: given.Session = None,
+        recorded: given.Recorded = False,
+        cursor: given.Cursor = None,
+    ) -> str:
+        """Which session comes from which: resumed, forked, copied, continued, delegated, each with
+        its evidence. Without a session: all families, newest first."""
+        found = self._archive.lineage(session)
+        found = found.only_recorded() if recorded else found
+        if session is None:
+            families = found.families()
+        else:
+            families = [found.family(self._archive.resolve(session))]
+        short = self._archive.short
+        lines = [line for family in families for line in lineage_lines(family, short)]
+        page, more = paged(lines, str, cursor, len(lines))
+        if not any(family.edges for family in families):
+            return self._told("Nothing is tied to other sessions, as far as one can tell.")
+        many = plural(len(families), "family", "families")
+        return self._told(answer(f"{many}, the older session above the newer:", page, more))
 
     def stats(
         self,

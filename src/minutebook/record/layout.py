@@ -49,6 +49,8 @@ class Layout:
     def _search_in(self, folder: Path, locks: Path) -> None:
         self.search_database = folder / "search.db"
         self.search = folder / "search"
+        self.lineage = self.search / "lineage.json"
+        self.traces = self.search / "traces.json"
         self.search_lock = locks / ".search.lock"
         self.embed_lock = locks / ".embed.lock"
 

@@ -132,6 +132,16 @@ def asked_by_a_person(request: Request) -> None:
         raise BadArgument("Secrets are shown to the viewer's own pages only.")
 
 
+def lineage(state: ServerState, request: Request) -> Response:
+    """All families of more than one session."""
+    families = state.archive.lineage().families()
+    return listing([_plain(family) for family in families], request, "families")
+
+
+def session_lineage(state: ServerState, _request: Request, session_id: str) -> Response:
+    return answer(session_id=session_id, lineage=_plain(state.archive.lineage(session_id)))
+
+
 def outline(state: ServerState, _request: Request, session_id: str) -> Response:
     return answer(**session_pages.outline(state, session_id))
 

@@ -89,12 +89,14 @@ class Viewer:
             f"{base}/search": api.search,
             f"{base}/decisions": api.decisions,
             f"{base}/timeline": api.timeline_data,
+            f"{base}/lineage": api.lineage,
         }
         named: dict[str, Answer] = {
             one: api.session,
             f"{one}/outline": api.outline,
             f"{one}/rounds": api.rounds,
             f"{one}/find": api.find,
+            f"{one}/lineage": api.session_lineage,
             f"{one}/said": said.listed,
             f"{one}/rounds/{{round:count}}/secrets/{{digest}}": api.secret,
         }

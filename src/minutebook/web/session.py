@@ -16,6 +16,7 @@ from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.record.markdown import write_round
 from minutebook.record.notation import parse_carrier
 from minutebook.sources.registry import SOURCES
+from minutebook.verbs.lineage import Relative, named, relatives
 from minutebook.web.opened import opened, words_of
 from minutebook.web.pages import archive_note, name_of, render, session_url, wants_fragment
 from minutebook.web.parts import TOGGLES, part_of, show_query, shown_of, totals
@@ -74,11 +75,22 @@ def _page(
         current=current,
         outline=json.dumps(scroll.outline, separators=(",", ":")),
         rounds=scroll.parts[-1].pieces[-1].round if scroll.parts else 0,
+        relatives=_relatives(state, record.session_id) if agent is None else (),
         resume=_resume(state, record) if agent is None else None,
         note=archive_note(state),
         page="session",
         title=name_of(record),
+        named=named,
     )
+
+
+def _relatives(state: ServerState, session_id: str) -> list[Relative]:
+    """The sessions this one comes from, and those that came from it; none by its id (VIEW-13)."""
+
+    def short(id: str) -> str:
+        return "here" if id == session_id else "there"
+
+    return relatives(state.archive.lineage(session_id), session_id, short)
 
 
 def _resume(state: ServerState, record: SessionRecord) -> str | None:

@@ -1,0 +1,257 @@
+"""The lineage of an archive's sessions: which comes from which (FUT-02).
+
+A session is read once: what may tie it to others is kept (``search/traces.json``), and so are the
+ties (``search/lineage.json``). Both are disposable. While no session changes, one small file is
+read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
+
+import msgspec
+
+from minutebook.archive.archive import Archive
+from minutebook.archive.masking import hidden
+from minutebook.archive.minutes import Version, version_of
+from minutebook.archive.sessions import has_grown
+from minutebook.derive.delegating import subagent_id
+from minutebook.derive.lineage import RULES, Known, copying, edges_of
+from minutebook.derive.traces import VERSION, Trace, trace_of
+from minutebook.errors import MinutebookError
+from minutebook.model import Round
+from minutebook.model.lineage import Edge, Lineage, Node, components
+from minutebook.record.store import make_folder, write_atomically
+from minutebook.sources.fan_out import fan_out
+from minutebook.sources.library import open_transcript
+from minutebook.sources.registry import SOURCES
+
+_PROGRAMS = tuple(sorted(source.program for source in SOURCES.values()))
+
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+class _Kept(msgspec.Struct):
+    """``traces.json``."""
+
+    version: int = 0
+    programs: tuple[str, ...] = ()
+    sessions: dict[str, tuple[str, Trace]] = {}
+    """State of a session when it was read, and its trace."""
+
+
+class _Edges(msgspec.Struct):
+    """``lineage.json``."""
+
+    version: int = 0
+    state: str = ""
+    """Of all sessions; another one means that the edges are to be found again."""
+    edges: tuple[Edge, ...] = ()
+    agents: dict[str, str] = {}
+    """What subagents were started for."""
+
+
+class _Source(msgspec.Struct, frozen=True):
+    """A session to be read, and how much work that is."""
+
+    session_id: str
+    size: int
+
+
+class _Found(NamedTuple):
+    """Edges in memory, and when they were last looked after."""
+
+    edges: _Edges
+    ledger: Version
+    at: float
+
+
+_known: WeakKeyDictionary[Archive, _Found] = WeakKeyDictionary()
+_WHILE_GROWING = 30.0
+"""Seconds for which a server's edges hold while transcripts only grow: every page asks for them."""
+
+
+def lineage(archive: Archive, session_id: str | None = None) -> Lineage:
+    """All that is tied to something, or a session with all it is tied to; as may be shown."""
+    found = _current(archive)
+    groups = components((edge.older, edge.newer) for edge in found.edges)
+    if session_id is None:
+        return _told(archive, found, set[str]().union(*groups))
+    return _told(archive, found, next((g for g in groups if session_id in g), {session_id}))
+
+
+def ties(archive: Archive) -> tuple[Edge, ...]:
+    """All edges, with their secrets; nothing that leaves the archive."""
+    return _current(archive).edges
+
+
+def copies(archive: Archive) -> dict[str, set[str]]:
+    """Sessions → those that hold messages of theirs: all are one conversation (UND-08)."""
+    held = copying(_current(archive).edges)
+    groups = components((edge.older, edge.newer) for edge in held if edge.shared)
+    return {id: group - {id} for group in groups for id in group}
+
+
+# -- found once, and kept
+
+
+def _current(archive: Archive) -> _Edges:
+    known, ledger = _known.get(archive), version_of(archive.layout.ledger)
+    now = time.monotonic()
+    lasting = archive.patience is not None and known is not None and known.ledger == ledger
+    if known is not None and lasting and now - known.at < _WHILE_GROWING:
+        return known.edges
+    states = dict(_states(archive))
+    told = msgspec.json.encode((VERSION, RULES, _PROGRAMS, sorted(states.items())))
+    state = hashlib.sha256(told).hexdigest()[:32]
+    kept = known.edges if known is not None else None
+    if kept is None or kept.state != state:
+        kept = _read(archive.layout.lineage, _Edges)
+    if kept is None or (kept.version, kept.state) != (VERSION, state):
+        kept = _found(archive, states, state)
+        _write(archive, archive.layout.lineage, kept)
+    _known[archive] = _Found(kept, ledger, now)
+    return kept
+
+
+def _states(archive: Archive) -> Iterator[tuple[str, str]]:
+    """Every session, and what says whether it has changed."""
+    entries = archive.ledger().sessions
+    for id in sorted(archive.ids()):
+        entry, transcript = entries.get(id), archive.transcript(id)
+        if entry is not None and (transcript is None or not has_grown(entry, transcript)):
+            info = entry.info
+            links = ",".join(f"{link.evidence}:{link.session_id}" for link in info.links)
+            yield id, f"{entry.rounds} {info.started} {info.ended} {info.slug} {links}"
+        elif transcript is not None:
+            yield id, f"{transcript.size} {transcript.mtime}"
+
+
+def known_sessions(archive: Archive) -> list[Known]:
+    """What the lineage of all sessions is found from."""
+    return _sessions(archive, dict(_states(archive)))
+
+
+def _sessions(archive: Archive, states: Mapping[str, str]) -> list[Known]:
+    found: list[Known] = []
+    for id, trace in _traces(archive, states).items():
+        with suppress(MinutebookError):  # deleted just now, or not a transcript after all
+            found.append(Known(archive.stored_summary(id).info, trace))
+    return found
+
+
+def _found(archive: Archive, states: Mapping[str, str], state: str) -> _Edges:
+    known = _sessions(archive, states)
+    agents = {
+        subagent_id(one.info.id, agent): purpose
+        for one in known
+        for agent, (_, purpose) in one.trace.agents.items()
+    }
+    return _Edges(VERSION, state, tuple(edges_of(known)), agents)
+
+
+def _traces(archive: Archive, states: Mapping[str, str]) -> dict[str, Trace]:
+    """The trace of each session; only those that changed are read."""
+    kept = _read(archive.layout.traces, _Kept) or _Kept()
+    if (kept.version, kept.programs) != (VERSION, _PROGRAMS):
+        kept = _Kept()
+    found = {
+        id: kept.sessions[id]
+        for id, state in states.items()
+        if id in kept.sessions and kept.sessions[id][0] == state
+    }
+    entries = archive.ledger().sessions
+    changed = [
+        _Source(id, max(entries[id].size, 0) if id in entries else _size(archive, id))
+        for id in states
+        if id not in found
+    ]
+    decode = msgspec.msgpack.Decoder(Trace).decode
+    for source, packed in fan_out(partial(_packed, archive), changed):
+        if packed:
+            found[source.session_id] = (states[source.session_id], decode(packed))
+    if changed or found.keys() != kept.sessions.keys():
+        _write(
+            archive, archive.layout.traces, _Kept(VERSION, _PROGRAMS, dict(sorted(found.items())))
+        )
+    return {id: trace for id, (_, trace) in sorted(found.items())}
+
+
+def _size(archive: Archive, id: str) -> int:
+    transcript = archive.transcript(id)
+    return transcript.size if transcript is not None else 0
+
+
+def _packed(archive: Archive, source: _Source) -> bytes:
+    """A trace as it travels between processes; empty where the session cannot be read."""
+    try:
+        trace = trace_of(_rounds(archive, source.session_id), _PROGRAMS)
+    except (OSError, MinutebookError):
+        return b""
+    return msgspec.msgpack.encode(trace)
+
+
+def _rounds(archive: Archive, session_id: str) -> Iterable[Round]:
+    """The rounds of a session, one at a time."""
+    if session_id not in archive.ledger().sessions:
+        transcript = archive.transcript(session_id)
+        if transcript is not None:
+            return open_transcript(transcript).rounds()
+    return archive.open(session_id).stored_rounds()
+
+
+def _read(path: Path, kind: type[T]) -> T | None:
+    """What is kept; None where there is nothing, or nothing that can be used."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except (OSError, msgspec.DecodeError, RecursionError):
+        return None
+
+
+def _write(archive: Archive, path: Path, value: msgspec.Struct) -> None:
+    """Keep something for the next time, where there is an archive that can be written to; one of
+    the first release is not touched before its upgrade."""
+    if archive.exists and not archive.is_first_release:
+        with suppress(OSError):
+            make_folder(path.parent)
+            write_atomically(path, msgspec.json.encode(value) + b"\n")
+
+
+# -- as may be shown
+
+
+def _told(archive: Archive, found: _Edges, ids: set[str]) -> Lineage:
+    nodes = sorted((_node(archive, found, id) for id in ids), key=lambda n: (n.started or "", n.id))
+    edges = [edge for edge in found.edges if edge.older in ids]
+    places = {node.id: at for at, node in enumerate(nodes)}
+    edges.sort(key=lambda edge: (places[edge.older], places[edge.newer]))
+    return Lineage(
+        nodes=tuple(hidden(node, archive.hide) for node in nodes),
+        edges=tuple(hidden(edge, archive.hide) for edge in edges),
+    )
+
+
+def _node(archive: Archive, found: _Edges, id: str) -> Node:
+    if id in found.agents:
+        return Node(id=id, type="subagent", name=found.agents[id])
+    try:
+        summary = archive.stored_summary(id)
+    except MinutebookError:
+        return Node(id=id, type="missing")
+    info = summary.info
+    return Node(
+        id=id,
+        name=summary.name,
+        project=info.project,
+        started=info.started,
+        ended=info.ended,
+        rounds=info.rounds,
+    )
