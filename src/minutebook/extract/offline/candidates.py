@@ -16,6 +16,7 @@ from minutebook.extract.offline.headings import (
     is_long_enough,
     is_wide,
     length_of,
+    loose_heading,
     title_heading,
     uncapital,
 )
@@ -26,13 +27,14 @@ from minutebook.extract.offline.requests import (
     sentences,
     without_command,
 )
-from minutebook.extract.offline.verbs import is_report
+from minutebook.extract.offline.verbs import is_imperative, is_report
 
 _REQUESTS = 4  # of a range: what is asked after that belongs to what was asked before
 _SENTENCES = 6
 _COMMITS = 8
 _TASKS = 8
 _MOST = 80
+_TOLD = ("opening", "closing")  # sentences of the agent: reports make headings, statements do not
 _ASKED = ("title", "plan", "request", "later", "commit", "pull")
 _CONVENTIONAL = re.compile(
     r"^(?P<kind>[a-z]+)(?:\((?P<scope>[^)]{1,60})\))?!?:\s*(?=\S)|^\[[^\]]{1,30}\]\s*"
@@ -70,6 +72,13 @@ _STATES = re.compile(
     r"\b(?:is|are|was|were|exists?|becomes?|has|have|says?|means?)\b", re.IGNORECASE
 )
 _PULL = re.compile(r"\b(?:PRs?|MR|pull request)\b", re.IGNORECASE)
+_LAST_WORD = re.compile(r"(\w+)\W*$")
+_CONTINUES = re.compile(r"[\"'`*]* \w")
+_FILES = 4
+_TEST = re.compile(r"(?:[._-](?:test|spec)s?\.\w+|^test_.*|_test\.\w+)$")
+_ASIDE = re.compile(  # notes and scratch, beside the work; and names that say nothing alone
+    r"[/\\](?:\.claude|\.planning|tmp|temp|scratchpad|memory)[/\\]|(?:^|[/\\])[a-z]+$", re.IGNORECASE
+)
 _MADE = re.compile(r"\.(?:lock|sum|snap|map|min\.js)$|^(?:package-lock\.json|CHANGELOG\.md)$")
 
 
@@ -84,6 +93,14 @@ class Heading:
     sentence: int = 0
     completed: str = ""
     """What was added to it: the files or the project worked in, the request opened, "Fix"."""
+    cut: bool = False
+    """Whether its sentence goes on."""
+    said: str = ""
+    """The text without that; empty where nothing was added."""
+
+    @property
+    def bare(self) -> str:
+        return self.said or self.text
 
 
 def given_title(rounds: Sequence[Activity], title: str | None) -> str | None:
@@ -106,10 +123,10 @@ def headings(part: Sequence[Activity], title: str | None) -> list[Heading]:
         if raw in seen:
             continue
         seen.add(raw)
-        text = title_heading(raw) if kind == "title" else heading_of(raw)
-        if text is None:
+        text = title_heading(subject_of(raw)) if kind == "title" else heading_of(raw)
+        if text is None or (kind in _TOLD and not is_imperative(text)):
             continue
-        for candidate in _completed(Heading(text, kind, place, sentence), part):
+        for candidate in _completed(Heading(text, kind, place, sentence, cut=_goes_on(raw, text)), part):
             short = kind == "title" and 3 <= length_of(candidate.text) < FEWEST_WORDS
             if short or is_long_enough(candidate.text):
                 found.setdefault(candidate.text.lower(), candidate)
@@ -117,7 +134,24 @@ def headings(part: Sequence[Activity], title: str | None) -> list[Heading]:
                 brief.setdefault(candidate.text.lower(), candidate)
         if len(found) >= _MOST:
             break
-    return list((found or brief).values())
+    return list((found or brief).values()) or _loose(part)
+
+
+def _loose(part: Sequence[Activity]) -> list[Heading]:
+    """Where nothing makes a good heading, what was said first: better than nothing."""
+    typed = (without_command(round.prompt) for round in part if not is_reply(round.prompt))
+    said = (text for prompt in typed for text in sentences(prompt)[:_SENTENCES])
+    whole = (text for sentence in said if (text := loose_heading(sentence)) is not None)
+    return [Heading(text, "request") for text in whole][:1]
+
+
+def _goes_on(raw: str, text: str) -> bool:
+    """Whether a heading breaks off within a clause of its sentence."""
+    last = _LAST_WORD.search(text)
+    if last is None:
+        return False
+    rest = raw[raw.rfind(last[1]) + len(last[1]) :] if last[1] in raw else ""
+    return _CONTINUES.match(rest) is not None
 
 
 def _completed(heading: Heading, part: Sequence[Activity]) -> Iterator[Heading]:
@@ -127,32 +161,38 @@ def _completed(heading: Heading, part: Sequence[Activity]) -> Iterator[Heading]:
     if heading.text.endswith("?") or length < 2 or is_wide(heading.text):
         return
     if length <= MOST_WORDS - 1 and any(r.edits for r in part) and _COMPLAINT.search(heading.text):
-        yield replace(heading, text=f"Fix: {uncapital(heading.text)}", completed="fix")
+        yield replace(heading, text=f"Fix: {uncapital(heading.text)}", completed="fix", said=heading.text)
     opened = any(round.pull_requests for round in part) and not _PULL.search(heading.text)
     if opened and length <= MOST_WORDS - 4:
-        yield replace(heading, text=f"{heading.text} and open a PR", completed="pull")
+        yield replace(heading, text=f"{heading.text} and open a PR", completed="pull", said=heading.text)
     if _STATES.search(heading.text):
         return
-    if length <= FEWEST_WORDS + 5 and " in " not in f"{heading.text.lower()} "[-30:]:
+    if length <= FEWEST_WORDS + 1 and " in " not in f"{heading.text.lower()} "[-30:]:
         for what, where in (("files", touched(part)), ("project", project_of(part))):
             if where and where.lower() not in heading.text.lower():
-                yield replace(heading, text=f"{heading.text} in {where}", completed=what)
+                yield replace(heading, text=f"{heading.text} in {where}", completed=what, said=heading.text)
 
 
 def touched(part: Sequence[Activity]) -> str:
-    """The one or two files a range changed; empty where it changed more."""
+    """The one or two files a range changed, tests aside; empty where it changed more."""
     names: dict[str, None] = {}
     for round in part:
         for file in round.files:
             name = re.split(r"[/\\]", file)[-1]
-            if not _MADE.search(name) and len(name) <= 40:
+            if not (_MADE.search(name) or _ASIDE.search(file)) and len(name) <= 40:
                 names[name] = None
-    return " and ".join(names) if 1 <= len(names) <= 2 else ""
+            if len(names) > _FILES:
+                return ""
+    others = [name for name in names if not _TEST.search(name)] or list(names)
+    return " and ".join(others) if 1 <= len(others) <= 2 else ""
 
 
 def project_of(part: Sequence[Activity]) -> str:
-    """The last part of the folder a range was worked in."""
-    folder = next((round.cwd for round in part if round.cwd), None) or ""
+    """The last part of the folder a range was worked in, else of a file it changed."""
+    folder = next((round.cwd for round in part if round.cwd), None)
+    if folder is None:
+        file = next((file for round in part for file in round.files), "")
+        folder = re.sub(r"[/\\][^/\\]*$", "", file)
     name = re.split(r"[/\\]", folder.rstrip("/\\"))[-1]
     return name if re.fullmatch(r"[\w.][\w.-]{1,23}", name) else ""
 

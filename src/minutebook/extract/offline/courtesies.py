@@ -33,6 +33,7 @@ _SMALL_WORDS = _any(
     just|maybe|perhaps|basically|btw|by the way|thinking again|anyway|hence|sure|got it|makes sense
     good (?:point|question|idea|job|work|stuff)|good|for now|at this point|quick question|again
     one more thing|fyi|additionally|lately
+    done(?= ?[.,!:–—-])|while we wait for[^,.]{3,40},
     still|in the meantime|in general|sounds good|looks good|lgtm
     bitte|danke(?: sch(?:ö|oe)n)?|ja|nein|genau|super|und|aber|jetzt|dann|zun(?:ä|ae)chst|mal
     als n(?:ä|ae)chstes|noch etwas|entschuldigung

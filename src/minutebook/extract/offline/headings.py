@@ -46,10 +46,12 @@ _PLANNED = re.compile(
     r"(?<=\w)\s*[-–—:]?\s+(?:implementation plan|design doc(?:ument)?|plan)$", re.IGNORECASE
 )
 _RAN_ON = re.compile(r"((?:PR|issue|MR) #\d+) [A-Z].*$")
+_HOW = re.compile(r"^(how) (?:can|could|do|should|would) (?:i|we|you|one) ", re.IGNORECASE)
+_HOLLOW = re.compile(r"\s*\(\s*\)|\s*[+&]\s*#?\d+$")  # what a link, or a number, leaves behind
 _CODE = re.compile(r"[{}<>=\\|^$]|::|->|\w\(\)?;|\S{46,}|\x1b|\.{4,}|[═─│┌└]")
 _STATEMENT = re.compile(
     r"^(?:i|i['’]\w+|you|you['’]\w+|he|she|they|it|its|it['’]s|this|that|that['’]s|these|those"
-    r"|there|here|we|we['’]\w+|what['’]s|both|all|everything|nothing|none|some|my|your|as|if|when"
+    r"|there|there['’]?s|here|want me|shall i|we|we['’]\w+|what['’]s|both|all|everything|nothing|none|some|my|your|as|if|when"
     r"|based|enough|like|consider|either|without|during|about|per|via|for|since|because|while"
     r"|once|after|before|not|no|yes"
     r"|which|who|where|of|or|with|than|to|from|in"
@@ -83,6 +85,7 @@ _DANGLING = frozenset(
     then just only even very more most such like lets let's e.g i.e etc und oder der die das ein
     eine zu mit von für im in auf le la les un une de du des et ou à dans pour avec el los las y o
     en con para por del al causing making that's what's it's
+    why how what whether
     isn't doesn't don't aren't wasn't won't can't didn't
     """.split()
 )
@@ -91,7 +94,15 @@ _GENERIC = _DANGLING | frozenset(
     issue it one here there now again first next new work code main everything all go get see put
     run start continue sure ok needs need want what how why up out well back right there them me us
     thing things something please pull request requests mark expected hand over perform
-    comprehensive thorough critical ready""".split()
+    comprehensive thorough critical ready implement analyze analyse investigate address handle
+    feature features comment comments finding findings feedback task tasks todo item items point
+    points test tests file files folder directory step steps option suggestion suggested approach
+    able best good better large small big quick quickly easy similar same other another still really
+    earlier later currently current existing following full whole simplify cleanup clean verify
+    validate double explain tell show give take write read find use used try think understand ask
+    question questions answer help let apply done thinking talk doing
+    want out new above below i'm we're you're i've we've didn't that's there's what's
+    """.split()
 )
 _CLAUSES = frozenset(
     """because which when while if since where but so that whereas unless until although though
@@ -152,7 +163,8 @@ def heading_of(sentence: str) -> str | None:
     if pointer:
         text = f"{text.rstrip(' .?!')} ({pointer[1]})"
     asked = text.endswith(("?", "？"))
-    text = as_imperative(text.strip(" ,;:.!?…-–—*\"'。！？、，"))
+    text = _HOW.sub(r"\1 to ", text)
+    text = as_imperative(_HOLLOW.sub("", text).strip(" ,;:.!?…-–—*\"'。！？、，"))
     text = _LINE.sub(r"\1", text)
     if _CODE.search(text) or text.startswith(("/", "@", "~")):
         return None
@@ -167,6 +179,16 @@ def heading_of(sentence: str) -> str | None:
     return capital(kept) + ("?" if question else "")
 
 
+def loose_heading(sentence: str) -> str | None:
+    """A sentence as it is, courtesies aside, where it is plain and of a heading's length."""
+    text = without_courtesies(without_marks(sentence[:_LONGEST]))
+    asked = "?" if text.endswith("?") else ""
+    kept = _whole(text.strip(" ,;:.!?…-–—*\"'。！？、，"))
+    if kept is None or not is_long_enough(kept) or _CODE.search(kept) or is_chatter(kept):
+        return None
+    return capital(kept) + asked
+
+
 def uncapital(text: str) -> str:
     """A heading to go after another word: small, unless it begins with a name."""
     first = text.split(maxsplit=1)[0] if text else ""
@@ -179,10 +201,14 @@ def _uncoloned(match: re.Match[str]) -> str:
 
 def _says(heading: str) -> bool:
     """Whether a heading names anything: "fix this and open a PR" does not."""
-    if is_wide(heading):
-        return True
-    words = re.findall(r"[^\W_]+", heading.lower())
-    return " " in heading and sum(word not in _GENERIC for word in words) >= 1
+    return is_wide(heading) or (" " in heading and names(heading) >= 1)
+
+
+def names(heading: str) -> int:
+    """Words of a heading by which one could find it: not those of every piece of work."""
+    words = [word.strip("\"'()[],;:.!?…-–—") for word in heading.lower().split()]
+    numbered = 2 * len(re.findall(r"#\d", heading))  # an issue: there is only one
+    return numbered + sum(any(map(str.isalpha, w)) and w not in _GENERIC for w in words)
 
 
 def capital(text: str) -> str:

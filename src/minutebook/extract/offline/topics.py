@@ -19,7 +19,6 @@ from minutebook.extract.offline.candidates import (
 )
 from minutebook.extract.offline.headings import is_long_enough, length_of
 from minutebook.extract.offline.topic_model import Model, Range, described, model, stems, worth
-from minutebook.extract.offline.words import Vocabulary
 from minutebook.extract.validation import LONGEST_TOPIC, one_line
 
 _SHORT_TITLE = 4  # words of a title that is good enough, where nothing completes it
@@ -27,10 +26,10 @@ _SHORT_TITLE = 4  # words of a title that is good enough, where nothing complete
 
 def topic_of(
     rounds: Sequence[Activity],
-    words: Vocabulary,  # noqa: ARG001 - the models of cuts and methods use it
     start: int,
     end: int,
     title: str | None,
+    learned: Model | None = None,
 ) -> str:
     """A heading of 5 to 15 words for rounds `start` up to (not with) `end`."""
     part = rounds[start:end]
@@ -38,7 +37,7 @@ def topic_of(
     named = headings(part, given)
     if not named:
         return one_line(_without_words(part), LONGEST_TOPIC)
-    best = chosen(named, Range(rounds, start, end, given), model())
+    best = chosen(named, Range(rounds, start, end, given), learned or model())
     return one_line(best.text, LONGEST_TOPIC)
 
 
@@ -64,13 +63,25 @@ def _titled(named: Sequence[Heading]) -> Sequence[Heading]:
     return longer or [short]
 
 
+_COMMANDS = {
+    "init": "Write a CLAUDE.md for",
+    "review": "Review the changes in",
+    "code-review": "Review the code changes in",
+    "security-review": "Review the security of",
+    "simplify": "Simplify the code just changed in",
+    "commit": "Commit the latest changes in",
+}
+
+
 def _without_words(part: Sequence[Activity]) -> str:
     """What can be said of a range in which nothing was said."""
     where = project_of(part) or "an unnamed folder"
-    command = next((round.command for round in part if round.command), None)
-    if command:
-        return f"Run the {command.lstrip('/')} command in {where}"
+    command = next((round.command for round in part if round.command), "").strip("/")
+    if known := _COMMANDS.get(command):
+        return f"{known} {where}"
     files = touched(part)
     if files:
         return f"Work on {files} in {where}"
+    if command:
+        return f"Run the {command} command in {where}"
     return f"Work without a stated request in {where}"
