@@ -175,7 +175,10 @@ def heading_of(sentence: str) -> str | None:
         return None
     if sum(c.isalpha() for c in kept) < 0.6 * len(kept.replace(" ", "")):
         return None  # numbers, log lines, tables
-    question = asked and len(kept) >= len(text) and _ASKS.match(kept)
+    question = _ASKS.match(kept)
+    if question and len(kept) < len(text) - 2 and not kept.lower().startswith("how to "):
+        return None  # half a question is none
+    question = asked and question
     return capital(kept) + ("?" if question else "")
 
 
