@@ -66,6 +66,9 @@ _LOOKS = re.compile(  # how the agent sets to work, which is not what the work i
     r"|search|gather|grab|tak|pull|begin|run|find|try|view|load|launch|verify|inspect)(?:e|ing)?\b",
     re.IGNORECASE,
 )
+_STEP = re.compile(  # a task of every piece of work
+    r"(?:explore|verify|run|finali[sz]e|read|search|commit|push|lint|start|mark|wait)\b", re.IGNORECASE
+)
 _GERUND = re.compile(r"[A-Za-z]+ing\b")
 _ITEM = re.compile(r"[-*•]|\d+[.)]")
 _STATES = re.compile(
@@ -74,6 +77,11 @@ _STATES = re.compile(
 _PULL = re.compile(r"\b(?:PRs?|MR|pull request)\b", re.IGNORECASE)
 _LAST_WORD = re.compile(r"(\w+)\W*$")
 _CONTINUES = re.compile(r"[\"'`*]* \w")
+_TROUBLE = re.compile(
+    r"(?:\b(?:[A-Z]\w*)?[Ee]rror|\bERROR|\bfatal|\bpanic|\bException)\]?\s*: +"
+    r"(?:\[?(?:error|ERROR|Error)\]?:? +)?([^\n\"]{15,110})"
+)
+_PASTED = 3_000  # characters of a prompt in which an error is looked for
 _FILES = 4
 _TEST = re.compile(r"(?:[._-](?:test|spec)s?\.\w+|^test_.*|_test\.\w+)$")
 _ASIDE = re.compile(  # notes and scratch, beside the work; and names that say nothing alone
@@ -138,11 +146,19 @@ def headings(part: Sequence[Activity], title: str | None) -> list[Heading]:
 
 
 def _loose(part: Sequence[Activity]) -> list[Heading]:
-    """Where nothing makes a good heading, what was said first: better than nothing."""
+    """Where nothing makes a good heading, what was said: better than nothing."""
+    for round in part[:_REQUESTS]:
+        trouble = _TROUBLE.search(round.prompt[:_PASTED])
+        text = loose_heading(f"Fix error: {trouble[1].split('. ')[0]}") if trouble else None
+        if text is not None:
+            return [Heading(text, "request")]
     typed = (without_command(round.prompt) for round in part if not is_reply(round.prompt))
     said = (text for prompt in typed for text in sentences(prompt)[:_SENTENCES])
-    whole = (text for sentence in said if (text := loose_heading(sentence)) is not None)
-    return [Heading(text, "request") for text in whole][:1]
+    for sentence in said:
+        if (text := loose_heading(sentence)) is not None:
+            return [Heading(text, "request")]
+    told = ((heading_of(text), kind, place, order) for text, kind, place, order in _answers(part))
+    return [Heading(text, *of) for text, *of in told if text is not None and is_long_enough(text)]
 
 
 def _goes_on(raw: str, text: str) -> bool:
@@ -221,7 +237,7 @@ def _texts(part: Sequence[Activity], title: str | None) -> Iterator[tuple[str, s
     subjects = [commit.subject for round in part for commit in round.commits]
     for place, text in enumerate([s for s in subjects if not _SMALL.search(s)][:_COMMITS]):
         yield subject_of(text), "commit", place, 0
-    tasks = [task for round in part for task in round.tasks]
+    tasks = [task for round in part for task in round.tasks if not _STEP.match(task)]
     for place, text in enumerate(tasks[:_TASKS]):
         yield text, "task", place, 0
     yield from _answers(part)
@@ -245,7 +261,7 @@ def subject_of(subject: str) -> str:
     """A commit's subject without the ``feat(scope):`` of its convention, as an imperative."""
     from minutebook.derive.secrets import mask  # subjects come as git printed them
 
-    subject = mask(_TRAILER.sub("", subject))
+    subject = mask(_TRAILER.sub("", subject.removeprefix("@ ")))
     match = _CONVENTIONAL.match(subject)
     if match is None:
         return subject

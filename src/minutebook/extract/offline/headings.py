@@ -8,7 +8,7 @@ from functools import lru_cache
 from minutebook.derive.markup import without_marks
 from minutebook.extract.offline.courtesies import is_chatter, without_courtesies
 from minutebook.extract.offline.requests import without_command
-from minutebook.extract.offline.verbs import as_imperative
+from minutebook.extract.offline.verbs import as_imperative, is_imperative
 
 MOST_WORDS = 15
 FEWEST_WORDS = 5
@@ -46,12 +46,13 @@ _PLANNED = re.compile(
     r"(?<=\w)\s*[-–—:]?\s+(?:implementation plan|design doc(?:ument)?|plan)$", re.IGNORECASE
 )
 _RAN_ON = re.compile(r"((?:PR|issue|MR) #\d+) [A-Z].*$")
+_NEXT = re.compile(r"(?<=\w\w)[.!?] +(?=[a-z]{2,} )")  # a sentence that begins small
 _HOW = re.compile(r"^(how) (?:can|could|do|should|would) (?:i|we|you|one) ", re.IGNORECASE)
 _HOLLOW = re.compile(r"\s*\(\s*\)|\s*[+&]\s*#?\d+$")  # what a link, or a number, leaves behind
-_CODE = re.compile(r"[{}<>=\\|^$]|::|->|\w\(\)?;|\S{46,}|\x1b|\.{4,}|[═─│┌└]")
+_CODE = re.compile(r"[{}<>=\\|^$]|::|->|\w\(\)?;|\S{46,}|\x1b|\.{4,}|[═─│┌└→⇒]")
 _STATEMENT = re.compile(
     r"^(?:i|i['’]\w+|you|you['’]\w+|he|she|they|it|its|it['’]s|this|that|that['’]s|these|those"
-    r"|there|there['’]?s|here|want me|shall i|we|we['’]\w+|what['’]s|both|all|everything|nothing|none|some|my|your|as|if|when"
+    r"|there|there['’]?s|here|want me|shall i|(?:do|are|have|did|were|can) you|we|we['’]\w+|what['’]s|both|all|everything|nothing|none|some|my|your|as|if|when"
     r"|based|enough|like|consider|either|without|during|about|per|via|for|since|because|while"
     r"|once|after|before|not|no|yes"
     r"|which|who|where|of|or|with|than|to|from|in"
@@ -151,9 +152,11 @@ def title_heading(title: str) -> str | None:
 def heading_of(sentence: str) -> str | None:
     """What a sentence asks for or reports, as a heading; None where it makes none."""
     text = without_marks(sentence[:_LONGEST])
+    labelled = text
     for _ in range(3):
         text = _LABEL.sub("", text)
-    text = _PLANNED.sub("", text)
+    text = _PLANNED.sub("", text) if text == labelled else text
+    text = _NEXT.split(text, maxsplit=1)[0]
     text = _RAN_ON.sub(r"\1", _HASH.sub("", text))
     pointer = _POINTER.match(text)
     text = without_courtesies(text[pointer.end() :] if pointer else text)
@@ -187,7 +190,9 @@ def loose_heading(sentence: str) -> str | None:
     text = without_courtesies(without_marks(sentence[:_LONGEST]))
     asked = "?" if text.endswith("?") else ""
     kept = _whole(text.strip(" ,;:.!?…-–—*\"'。！？、，"))
-    if kept is None or not is_long_enough(kept) or _CODE.search(kept) or is_chatter(kept):
+    if kept is None or not is_long_enough(kept) or _CODE.search(kept):
+        return None
+    if is_chatter(kept) or _EMPTY.match(kept) or _STATUS.match(kept):
         return None
     return capital(kept) + asked
 
@@ -199,7 +204,8 @@ def uncapital(text: str) -> str:
 
 
 def _uncoloned(match: re.Match[str]) -> str:
-    return f"{match[1]} {uncapital(match[2])}"
+    """ "Fix: the cache" is "Fix the cache", "Fix: Add a lock" is "Add a lock"."""
+    return match[2] if is_imperative(match[2]) else f"{match[1]} {uncapital(match[2])}"
 
 
 def _says(heading: str) -> bool:
@@ -210,6 +216,7 @@ def _says(heading: str) -> bool:
 def names(heading: str) -> int:
     """Words of a heading by which one could find it: not those of every piece of work."""
     words = [word.strip("\"'()[],;:.!?…-–—") for word in heading.lower().split()]
+    words = words[1:] if is_imperative(heading) else words
     numbered = 2 * len(re.findall(r"#\d", heading))  # an issue: there is only one
     return numbered + sum(any(map(str.isalpha, w)) and w not in _GENERIC for w in words)
 

@@ -227,7 +227,9 @@ def _settled(rounds: Sequence[Activity], about: frozenset[str]) -> str:
     if subjects:
         told = [_subject(subject) for subject in subjects]
         telling = [text for text in told if not _CHORE.match(text)]
-        best = max(telling or told, key=lambda text: len(about & set(stems(text))))
+        if not telling:
+            return ""
+        best = max(telling, key=lambda text: len(about & set(stems(text))))
         more = f" (and {len(subjects) - 1} more)" if len(subjects) > 1 else ""
         return as_sentence(f"Committed: {best}{more}")
     return ""

@@ -53,9 +53,12 @@ _FINITE = re.compile(
     r"|isn't|aren't|doesn't|don't|didn't|can't|won't|ist|sind|hat|wird|est|sont|es|son|está)\b",
     re.IGNORECASE,
 )
-_READS = {"deictic": -0.08, "question": -0.06, "statement": -0.05, "thin": -0.15, "cut": -0.05}
+_READS = {
+    **{"deictic": -0.08, "question": -0.06, "statement": -0.05, "thin": -0.15, "cut": -0.05},
+    **{"kind plan": 0.06, "kind pull": 0.06, "kind commit": 0.03},
+}
 """Readable beats a point of agreement: what points at something unseen, asks, tells, names next
-to nothing or breaks off is passed over."""
+to nothing or breaks off is passed over, and what was written as a heading is preferred."""
 _FEW_NAMES = 2
 _TEXT = 1_500  # characters of a prompt or an answer whose words are counted
 
@@ -202,7 +205,7 @@ def _form(heading: Heading, given: Range) -> dict[str, float]:
         "imperative": 1.0 if is_imperative(heading.text) else 0.0,
         "question": 1.0 if is_question(heading.text) else 0.0,
         "article": 1.0 if _ARTICLE.match(heading.text) else 0.0,
-        "statement": 1.0 if _FINITE.search(heading.text) else 0.0,
+        "statement": 1.0 if heading.completed != "fix" and _FINITE.search(text) else 0.0,
         "thin": 0.0 if is_wide(text) or names(text) >= _FEW_NAMES else 1.0,
         "cut": 1.0 if heading.cut else 0.0,
         "deictic": float(min(deictics(heading.text), 3)),
