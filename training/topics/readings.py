@@ -1,6 +1,6 @@
 """Sessions with their minutes, for a reader to judge; written outside of the project.
 
-    python -m training.topics.readings --seed 15 --out FOLDER [--sessions 60]
+    python -m training.topics.readings --seed 15 --out FOLDER [--sessions 60] [--without SEED …]
 
 Draws sessions of ``../shared`` at random and labels each by models that saw nothing of its
 repository. One text file for each: what the person and the agent said, shortened, then topics,
@@ -26,10 +26,12 @@ PROMPT, ANSWER = 1_200, 900
 """Characters of a prompt and of an answer that a reader is shown: beginning and end."""
 
 
-def drawn(seed: int, count: int) -> list[Read]:
-    """Sessions of all shared ones; the same seed draws the same."""
-    every = sorted(read_all(), key=lambda session: session.id)
-    return random.Random(seed).sample(every, min(count, len(every)))
+def drawn(seed: int, count: int, without: Sequence[int] = ()) -> list[Read]:
+    """Sessions of all shared ones, and none that the seeds `without` draw; the same each time."""
+    every = read_all()
+    seen = {s.id for other in without for s in random.Random(other).sample(every, count)}
+    left = [session for session in every if session.id not in seen]
+    return random.Random(seed).sample(left, min(count, len(left)))
 
 
 def minutes(sessions: Sequence[Read]) -> Iterator[tuple[Read, list[ReplyEngagement]]]:
@@ -81,13 +83,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--sessions", type=int, default=60)
+    parser.add_argument("--without", type=int, nargs="*", default=(), help="seeds already read")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     out: Path = options.out.resolve()
     if out.is_relative_to(PROJECT):
         raise SystemExit(f"{out} is inside the project: choose a folder outside of it.")
     out.mkdir(parents=True, exist_ok=True)
-    found = sorted(minutes(drawn(options.seed, options.sessions)), key=lambda pair: pair[0].id)
+    found = sorted(
+        minutes(drawn(options.seed, options.sessions, options.without)), key=lambda pair: pair[0].id
+    )
     for number, (session, parts) in enumerate(found, 1):
         name = f"{number:02}-{session.id[:8]}.txt"
         (out / name).write_text(page(session, parts), encoding="utf-8")

@@ -13,6 +13,7 @@ from minutebook.extract.offline.headings import (
     FEWEST_WORDS,
     MOST_WORDS,
     heading_of,
+    is_question,
     is_long_enough,
     is_wide,
     length_of,
@@ -67,7 +68,8 @@ _LOOKS = re.compile(  # how the agent sets to work, which is not what the work i
     re.IGNORECASE,
 )
 _STEP = re.compile(  # a task of every piece of work
-    r"(?:explore|verify|run|finali[sz]e|read|search|commit|push|lint|start|mark|wait)\b", re.IGNORECASE
+    r"(?:explore|verify|run|finali[sz]e|read|search|commit|push|lint|start|mark|wait)\b",
+    re.IGNORECASE,
 )
 _GERUND = re.compile(r"[A-Za-z]+ing\b")
 _ITEM = re.compile(r"[-*•]|\d+[.)]")
@@ -75,6 +77,13 @@ _STATES = re.compile(
     r"\b(?:is|are|was|were|exists?|becomes?|has|have|says?|means?)\b", re.IGNORECASE
 )
 _PULL = re.compile(r"\b(?:PRs?|MR|pull request)\b", re.IGNORECASE)
+_PLAN = re.compile(r"(?:implement\b.{0,40}\bplan\b|#\s)", re.IGNORECASE)
+_COMMAND_VERB = re.compile(r"/[\w.:-]*?[:-](\w+) +(?=[a-z])")
+_POINTS_AT = re.compile(
+    r"\b(?:this|that|the|the following) (issue|PR|MR|pull request|ticket)\b"
+    r"(?![ :]*(?:#|comment|https?:))",
+    re.IGNORECASE,
+)
 _LAST_WORD = re.compile(r"(\w+)\W*$")
 _CONTINUES = re.compile(r"[\"'`*]* \w")
 _TROUBLE = re.compile(
@@ -85,7 +94,8 @@ _PASTED = 3_000  # characters of a prompt in which an error is looked for
 _FILES = 4
 _TEST = re.compile(r"(?:[._-](?:test|spec)s?\.\w+|^test_.*|_test\.\w+)$")
 _ASIDE = re.compile(  # notes and scratch, beside the work; and names that say nothing alone
-    r"[/\\](?:\.claude|\.planning|tmp|temp|scratchpad|memory)[/\\]|(?:^|[/\\])[a-z]+$", re.IGNORECASE
+    r"[/\\](?:\.claude|\.planning|tmp|temp|scratchpad|memory)[/\\]|(?:^|[/\\])[a-z]+$",
+    re.IGNORECASE,
 )
 _MADE = re.compile(r"\.(?:lock|sum|snap|map|min\.js)$|^(?:package-lock\.json|CHANGELOG\.md)$")
 
@@ -134,7 +144,9 @@ def headings(part: Sequence[Activity], title: str | None) -> list[Heading]:
         text = title_heading(subject_of(raw)) if kind == "title" else heading_of(raw)
         if text is None or (kind in _TOLD and not is_imperative(text)):
             continue
-        for candidate in _completed(Heading(text, kind, place, sentence, cut=_goes_on(raw, text)), part):
+        for candidate in _completed(
+            Heading(text, kind, place, sentence, cut=_goes_on(raw, text)), part
+        ):
             short = kind == "title" and 3 <= length_of(candidate.text) < FEWEST_WORDS
             if short or is_long_enough(candidate.text):
                 found.setdefault(candidate.text.lower(), candidate)
@@ -152,13 +164,18 @@ def _loose(part: Sequence[Activity]) -> list[Heading]:
         text = loose_heading(f"Fix error: {trouble[1].split('. ')[0]}") if trouble else None
         if text is not None:
             return [Heading(text, "request")]
-    typed = (without_command(round.prompt) for round in part if not is_reply(round.prompt))
-    said = (text for prompt in typed for text in sentences(prompt)[:_SENTENCES])
-    for sentence in said:
-        if (text := loose_heading(sentence)) is not None:
-            return [Heading(text, "request")]
+    where = touched(part) or project_of(part)
+    for round in filter(is_asked, part):
+        for sentence in sentences(_typed(round))[:_SENTENCES]:
+            text = loose_heading(sentence) or loose_heading(f"{sentence.rstrip(' .?!')} in {where}")
+            if text is not None:
+                return [Heading(text, "request")]
     told = ((heading_of(text), kind, place, order) for text, kind, place, order in _answers(part))
-    return [Heading(text, *of) for text, *of in told if text is not None and is_long_enough(text)]
+    return [
+        Heading(text, *of)
+        for text, *of in told
+        if text is not None and is_long_enough(text) and not is_question(text)
+    ]
 
 
 def _goes_on(raw: str, text: str) -> bool:
@@ -177,16 +194,22 @@ def _completed(heading: Heading, part: Sequence[Activity]) -> Iterator[Heading]:
     if heading.text.endswith("?") or length < 2 or is_wide(heading.text):
         return
     if length <= MOST_WORDS - 1 and any(r.edits for r in part) and _COMPLAINT.search(heading.text):
-        yield replace(heading, text=f"Fix: {uncapital(heading.text)}", completed="fix", said=heading.text)
+        yield replace(
+            heading, text=f"Fix: {uncapital(heading.text)}", completed="fix", said=heading.text
+        )
     opened = any(round.pull_requests for round in part) and not _PULL.search(heading.text)
     if opened and length <= MOST_WORDS - 4:
-        yield replace(heading, text=f"{heading.text} and open a PR", completed="pull", said=heading.text)
+        yield replace(
+            heading, text=f"{heading.text} and open a PR", completed="pull", said=heading.text
+        )
     if _STATES.search(heading.text):
         return
     if length <= FEWEST_WORDS + 1 and " in " not in f"{heading.text.lower()} "[-30:]:
         for what, where in (("files", touched(part)), ("project", project_of(part))):
             if where and where.lower() not in heading.text.lower():
-                yield replace(heading, text=f"{heading.text} in {where}", completed=what, said=heading.text)
+                yield replace(
+                    heading, text=f"{heading.text} in {where}", completed=what, said=heading.text
+                )
 
 
 def touched(part: Sequence[Activity]) -> str:
@@ -219,11 +242,12 @@ def _texts(part: Sequence[Activity], title: str | None) -> Iterator[tuple[str, s
         yield title, "title", 0, 0
     for place, plan in enumerate([round.plan for round in part if round.plan][-2:]):
         yield plan, "plan", place, 0
-    asked = [r for r in part if r.prompt.strip() and not is_reply(r.prompt)][:_REQUESTS]
+    asked = [r for r in part if is_asked(r)][:_REQUESTS]
     for place, round in enumerate(asked):
-        typed = without_command(round.prompt)
+        typed = _typed(round)
+        planned = place == 0 and _PLAN.match(typed) is not None
         for heading in headlines(typed)[:2]:
-            yield heading, "plan" if place == 0 else "later", place, 0
+            yield heading, "plan" if planned else "head" if place == 0 else "later", place, 0
         kind = "request" if place == 0 else "later"
         pieces = sentences(typed)[:_SENTENCES]
         for order, sentence in enumerate(pieces):
@@ -241,6 +265,25 @@ def _texts(part: Sequence[Activity], title: str | None) -> Iterator[tuple[str, s
     for place, text in enumerate(tasks[:_TASKS]):
         yield text, "task", place, 0
     yield from _answers(part)
+
+
+def is_asked(round: Activity) -> bool:
+    """Whether a prompt asks for something, in words: not a reply, nor a command for the shell."""
+    prompt = round.prompt.lstrip()
+    return bool(prompt) and not prompt.startswith("!") and not is_reply(prompt)
+
+
+def _typed(round: Activity) -> str:
+    """A prompt without its command, whose verb stays: ``/gsd:debug the login`` asks to debug."""
+    prompt = round.prompt.lstrip()
+    typed = without_command(prompt)
+    verb = _COMMAND_VERB.match(prompt)
+    if verb and is_imperative(verb[1]) and not is_imperative(typed):
+        typed = f"{verb[1]} {typed}"
+    if len(round.references) == 1:
+        number = round.references[0].rpartition("#")[2]
+        return _POINTS_AT.sub(lambda match: f"{match[1]} #{number}", typed, count=1)
+    return typed
 
 
 def _answers(part: Sequence[Activity]) -> Iterator[tuple[str, str, int, int]]:

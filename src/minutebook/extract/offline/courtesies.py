@@ -55,7 +55,7 @@ _ASKING = _any(
     i(?:['’]m| am)? (?:also |still )?(?:getting|seeing|get|see|want|need)(?= an? | the )
     (?:we|there) (?:still |also )?(?:have|is|are|seems? to be|might be)(?= an? )
     let['’]?s|let us|we (?:still )?(?:should|could|can|must|have to|need to|want to)
-    you (?:should|could|can|must|need to|have to)|so that|that|if|whether
+    you (?:should|could|can|must|need to|have to)|so that|that
     (?:your|the|my|our) (?:task|job|goal|idea|aim) is to
     go ahead and|go and|help (?:me|us)(?: to| with)?|is it possible to|would it be possible to
     it would be (?:good|nice|great|cool) (?:to|if (?:we|you) could)

@@ -78,7 +78,7 @@ _ERROR = re.compile(r"\b(?:error|failed|exception|expected|got|warning|traceback
 _PROCEDURE = re.compile(
     r"\b(?:would you like (?:me )?to do|like to proceed|want to do|work on (?:next|now)|do next"
     r"|ready to|shall i|should i (?:proceed|continue|commit|push|start|go)|proceed\?|continue\?"
-    r"|discuss|deliver|wait for|create it|commit|push|which (?:issue|todo|task|pr|phase|area|one)"
+    r"|more questions|next area|move on|discuss|deliver|wait for|create it|commit|push|which (?:issue|todo|task|pr|phase|area|one)"
     r"|look(?:s)? (?:good|right|correct)|approve)\b",
     re.IGNORECASE,
 )
@@ -87,7 +87,9 @@ _FACT = re.compile(
     re.IGNORECASE,
 )
 _UNSAID = re.compile(
-    r"^(?:yes|no|ok|continue|proceed|skip|work on it now|start|done|other|none)\b", re.IGNORECASE
+    r"^(?:yes|no|ok|continue|proceed|skip|work on it now|start|done|other|none"
+    r"|you decide|next\b|move on)\b",
+    re.IGNORECASE,
 )
 _BRACKETS = re.compile(r"\s*\([^()]*\)")
 _SELF = re.compile(r"^(?:i|we)(?:['’]ve| have)? ", re.IGNORECASE)

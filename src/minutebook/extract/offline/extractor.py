@@ -60,11 +60,12 @@ def extract_offline(
     explanations: list[Explanation] = []
     for start, end, cut in _ranges(cuts, len(rounds)):
         part = rounds[start:end]
+        taken = {engagement.topic for engagement in engagements}
         method, why = method_of(session, start, end, learned)
         phase, because = phase_of(session, start, end, learned)
         engagements.append(
             ReplyEngagement(
-                topic=topic_of(rounds, start, end, title if start == 0 else None, headed),
+                topic=topic_of(rounds, start, end, title if start == 0 else None, headed, taken),
                 project=next((r.cwd for r in part if r.cwd), None) or project,
                 method=method,
                 phase=phase,

@@ -19,8 +19,8 @@ _WIDE_RUN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
 _LABEL = re.compile(
     r"^(?:implement(?:ation)? (?:the following )?plan|plan|context|task|goal|objective|problem|bug"
-    r"|issue|feature(?: request)?|title|summary|pr summary|overview|question|note|todo|subject"
-    r"|phase \d+|fix \d+|option \d+|any ideas|[a-z]{2,10}\([\w./-]{1,40}\)!?)\s*[:–—]\s*",
+    r"|issue|feature(?: request)?|title|summary|pr summary|overview|(?:\w+ )?question|note|todo|subject"
+    r"|(?:phase|fix|option|task|step|part|item) \d+|any ideas|[a-z]{2,10}\([\w./-]{1,40}\)!?)\s*[:–—]\s*",
     re.IGNORECASE,
 )
 _EMPTY = re.compile(
@@ -46,6 +46,8 @@ _PLANNED = re.compile(
     r"(?<=\w)\s*[-–—:]?\s+(?:implementation plan|design doc(?:ument)?|plan)$", re.IGNORECASE
 )
 _RAN_ON = re.compile(r"((?:PR|issue|MR) #\d+) [A-Z].*$")
+_DASHED = re.compile(r"^\w+ [–—-] ")  # "Fixed — it reads …"
+_FAILED = re.compile(r"^(?:-+ )?FAIL: +(\w+).*$")  # as Go's tests say it
 _NEXT = re.compile(r"(?<=\w\w)[.!?] +(?=[a-z]{2,} )")  # a sentence that begins small
 _HOW = re.compile(r"^(how) (?:can|could|do|should|would) (?:i|we|you|one) ", re.IGNORECASE)
 _HOLLOW = re.compile(r"\s*\(\s*\)|\s*[+&]\s*#?\d+$")  # what a link, or a number, leaves behind
@@ -55,7 +57,7 @@ _STATEMENT = re.compile(
     r"|there|there['’]?s|here|want me|shall i|(?:do|are|have|did|were|can) you|we|we['’]\w+|what['’]s|both|all|everything|nothing|none|some|my|your|as|if|when"
     r"|based|enough|like|consider|either|without|during|about|per|via|for|since|because|while"
     r"|once|after|before|not|no|yes"
-    r"|which|who|where|of|or|with|than|to|from|in"
+    r"|which|who|where|of|or|with|than|to|from|in|through|throughout|across|under|over"
     r"|on|at|by|into|ich|du|es|wir|das|sie|wenn|je|tu|il|elle|on|ça|cela|c['’]est|nous|vous|si|yo"
     r"|eso|esto|ella|cuando)\b",
     re.IGNORECASE,
@@ -66,8 +68,9 @@ _STATUS = re.compile(
     r"|commit(?: \w+)? (?:amended|created|successful)"
     r"|(?:all )?(?:\d+ )?(?:tests?|checks?|lint|build|ci)\b.{0,30}\b(?:pass(?:es|ed|ing)?"
     r"|clean|green)\b"
-    r"|(?:npm|pnpm|yarn|bun|go|cargo|make|git|mise|uv|docker|python3?|node|gh) (?:run|install|test"
-    r"|build|start|add|commit|push|pull|checkout|compose)\b"
+    r"|(?:npm|pnpm|yarn|bun|go|cargo|make|git|mise|uv|docker|python3?|node|gh"
+    r"|conda|pip|brew|apt) (?:run|install|test|build|start|add|commit|push|pull|checkout|compose"
+    r"|switch|activate|status|log|diff|fetch|stash)\b"
     r"|(?:fetch|read|look at|check out|see|start|continue|proceed|explore)(?:ing)? (?:the "
     r"|with )?(?:pr|diff|code|branch"
     r"|files?|current state|repo)\b"
@@ -102,6 +105,7 @@ _GENERIC = _DANGLING | frozenset(
     earlier later currently current existing following full whole simplify cleanup clean verify
     validate double explain tell show give take write read find use used try think understand ask
     question questions answer help let apply done thinking talk doing
+    implementing suggestions implemented verified completely delete respond directly outstanding
     want out new above below i'm we're you're i've we've didn't that's there's what's
     """.split()
 )
@@ -151,7 +155,7 @@ def title_heading(title: str) -> str | None:
 @lru_cache(maxsize=4_096)  # the same sentences are looked at for several ranges
 def heading_of(sentence: str) -> str | None:
     """What a sentence asks for or reports, as a heading; None where it makes none."""
-    text = without_marks(sentence[:_LONGEST])
+    text = _FAILED.sub(r"Fix failing \1", without_marks(sentence[:_LONGEST]))
     labelled = text
     for _ in range(3):
         text = _LABEL.sub("", text)
@@ -167,6 +171,8 @@ def heading_of(sentence: str) -> str | None:
         text = f"{text.rstrip(' .?!')} ({pointer[1]})"
     asked = text.endswith(("?", "？"))
     text = _HOW.sub(r"\1 to ", text)
+    if _DASHED.match(text):
+        return None
     text = as_imperative(_HOLLOW.sub("", text).strip(" ,;:.!?…-–—*\"'。！？、，"))
     text = _LINE.sub(r"\1", text)
     if _CODE.search(text) or text.startswith(("/", "@", "~")):

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from minutebook.derive.activity import Activity
 from minutebook.derive.markup import without_marks
+from minutebook.derive.wording import plural
 from minutebook.extract.offline.candidates import subject_of, touched
 from minutebook.extract.offline.headings import capital, is_wide, length_of, names
 from minutebook.extract.offline.requests import is_reply, sentences
@@ -239,7 +240,7 @@ def _changed(rounds: Sequence[Activity]) -> str:
     if files := touched(rounds):
         return f"Changed {files}."
     count = len({file for r in rounds for file in r.files})
-    return f"Changed {count} files." if count else ""
+    return f"Changed {plural(count, 'file')}." if count else ""
 
 
 def _subject(text: str) -> str:

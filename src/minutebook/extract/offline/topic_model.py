@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 
 import msgspec
 
 from minutebook.derive.activity import Activity
-from minutebook.extract.offline.candidates import Heading
+from minutebook.extract.offline.candidates import Heading, is_asked
 from minutebook.extract.offline.headings import (
     deictics,
     is_question,
@@ -25,7 +25,7 @@ from minutebook.extract.offline.headings import (
     length_of,
     names,
 )
-from minutebook.extract.offline.requests import is_reply, sentences, without_command
+from minutebook.extract.offline.requests import sentences, without_command
 from minutebook.extract.offline.verbs import is_imperative
 
 MODEL = Path(__file__).parent / "topics.json"
@@ -49,16 +49,25 @@ _ARTICLE = re.compile(
     r"(?:the|an?|our|my|some|der|die|das|ein|eine|le|la|les|un|une|el|los|las)\b", re.IGNORECASE
 )
 _FINITE = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|does|do|did|will|would|should|can|could|we|you|i|he|they"
+    r"\b(?:works|fails|uses|reads|assumes|supports|happens|already|seems|keeps|needs|says|shows"
+    r"|stopped|is|are|was|were|has|have|had|does|do|did|will|would|should|can|could|we|you|i|he|they"
     r"|isn't|aren't|doesn't|don't|didn't|can't|won't|ist|sind|hat|wird|est|sont|es|son|está)\b",
     re.IGNORECASE,
 )
 _READS = {
-    **{"deictic": -0.08, "question": -0.06, "statement": -0.05, "thin": -0.15, "cut": -0.05},
-    **{"kind plan": 0.06, "kind pull": 0.06, "kind commit": 0.03},
+    "deictic": -0.08,
+    "question": -0.06,
+    "statement": -0.06,
+    "thin": -0.15,
+    "cut": -0.05,
+    "taken": -0.08,
+    "kind plan": 0.06,
+    "kind pull": 0.06,
+    "kind commit": 0.03,
 }
 """Readable beats a point of agreement: what points at something unseen, asks, tells, names next
-to nothing or breaks off is passed over, and what was written as a heading is preferred."""
+to nothing, breaks off or is another's topic is passed over; what was written as a heading is
+preferred."""
 _FEW_NAMES = 2
 _TEXT = 1_500  # characters of a prompt or an answer whose words are counted
 
@@ -102,10 +111,19 @@ def _stem(token: str) -> str:
 class Range:
     """The words of a range, by where they stand."""
 
-    def __init__(self, rounds: Sequence[Activity], start: int, end: int, title: str | None) -> None:
+    def __init__(
+        self,
+        rounds: Sequence[Activity],
+        start: int,
+        end: int,
+        title: str | None,
+        taken: Collection[str] = (),
+    ) -> None:
         part = rounds[start:end]
         self.part = part
-        asked = [r for r in part if r.prompt.strip() and not is_reply(r.prompt)] or list(part[:1])
+        self.taken = taken
+        """What other ranges are called already, without what was added to it."""
+        asked = list(filter(is_asked, part)) or list(part[:1])
         first = without_command(asked[0].prompt) if asked else ""
         told = [round.answer for round in part if round.answer]
         last = told[-1] if told else ""
@@ -212,6 +230,8 @@ def _form(heading: Heading, given: Range) -> dict[str, float]:
         "length": length / 10,
         "length squared": (length / 10) ** 2,
     }
+    if any(topic.startswith(heading.bare) for topic in given.taken):
+        found["taken"] = 1.0
     if given.whole and heading.kind == "title":
         found["whole title"] = 1.0
     return found

@@ -7,7 +7,7 @@ sessions chooses among them (`topic_model`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from minutebook.derive.activity import Activity
 from minutebook.extract.offline.candidates import (
@@ -30,14 +30,18 @@ def topic_of(
     end: int,
     title: str | None,
     learned: Model | None = None,
+    taken: Collection[str] = (),
 ) -> str:
-    """A heading of 5 to 15 words for rounds `start` up to (not with) `end`."""
+    """A heading of 5 to 15 words for rounds `start` up to (not with) `end`.
+
+    `taken` are topics of the session's other engagements.
+    """
     part = rounds[start:end]
     given = given_title(rounds, title)
     named = headings(part, given)
     if not named:
         return one_line(_without_words(part), LONGEST_TOPIC)
-    best = chosen(named, Range(rounds, start, end, given), learned or model())
+    best = chosen(named, Range(rounds, start, end, given, taken), learned or model())
     return one_line(best.text, LONGEST_TOPIC)
 
 
