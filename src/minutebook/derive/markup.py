@@ -25,9 +25,16 @@ _NUMBERED = re.compile(r"/(pull|issues|merge_requests)/(\d{1,9})\b")
 _POINTS = {"pull": "PR", "issues": "issue", "merge_requests": "MR"}
 
 
+_MARKED = re.compile(
+    r"[<>*_~`#@/\\\[•▸–—✅✓✔☑❌⏺→-]|www\.|^\s*(?:\(?\w{1,3}[.)]|step )", re.IGNORECASE
+)
+
+
 @lru_cache(maxsize=4_096)  # the same sentences are looked at again and again
 def without_marks(text: str) -> str:
     """Plain text on one line: no Markdown, no tags, links as their text, paths as their name."""
+    if _MARKED.search(text) is None:
+        return " ".join(text.split())
     line = _HOSTED.sub("", _TAG.sub(" ", _WRAPPED.sub(" ", without_links(text))))
     line = _AT.sub("", _PATH.sub(r"\1", _CODE.sub(_quoted, line)))
     for _ in range(3):

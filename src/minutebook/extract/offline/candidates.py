@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from minutebook.derive.activity import Activity
 from minutebook.derive.markup import without_marks
@@ -13,8 +14,8 @@ from minutebook.extract.offline.headings import (
     FEWEST_WORDS,
     MOST_WORDS,
     heading_of,
-    is_question,
     is_long_enough,
+    is_question,
     is_wide,
     length_of,
     loose_heading,
@@ -32,6 +33,7 @@ from minutebook.extract.offline.verbs import is_imperative, is_report
 
 _REQUESTS = 4  # of a range: what is asked after that belongs to what was asked before
 _SENTENCES = 6
+_CLAUSED = 40  # characters from which parts of a sentence are looked at
 _COMMITS = 8
 _TASKS = 8
 _MOST = 80
@@ -57,7 +59,7 @@ _COMPLAINT = re.compile(
     r"^(?!(?:are|is|do|does|did|can|should|was|were|\w+ing|fix|add|remove|make|use|update"
     r"|debug|find|investigate|review|avoid|stop|handle)\b).*"
     r"\b(?:doesn['’]t|isn['’]t|aren['’]t|can['’]t|cannot|fails?|failed|errors?|crash(?:es)?|broken"
-    r"|wrong(?:ly)?|missing|bugs?|stale|lost|never|incorrect(?:ly)?|does not|is not)\b",
+    r"|wrong(?:ly)?|missing|bugs?|stale|lost|never|incorrect(?:ly)?|(?:does|do|is|are) not)\b",
     re.IGNORECASE,
 )
 _LOOKS = re.compile(  # how the agent sets to work, which is not what the work is
@@ -70,6 +72,11 @@ _LOOKS = re.compile(  # how the agent sets to work, which is not what the work i
 _STEP = re.compile(  # a task of every piece of work
     r"(?:explore|verify|run|finali[sz]e|read|search|commit|push|lint|start|mark|wait)\b",
     re.IGNORECASE,
+)
+_BEGINS = 90  # characters in which a report has its verb
+_TELLS = re.compile(
+    r"\b(?:\w{3,}ed|(?:re)?wrote|(?:re)?written|built|made|set|split|I['’]ll|I will|[Ll]et me|[Ww]e['’]ll"
+    r"|[Ww]e will|I['’]m going|I am going)\b"
 )
 _GERUND = re.compile(r"[A-Za-z]+ing\b")
 _ITEM = re.compile(r"[-*•]|\d+[.)]")
@@ -121,6 +128,12 @@ class Heading:
         return self.said or self.text
 
 
+@lru_cache(maxsize=1_024)  # topics, outcomes and decisions look at the same answers
+def sentences_of(text: str) -> tuple[str, ...]:
+    """A text in whole sentences."""
+    return tuple(sentences(text))
+
+
 def given_title(rounds: Sequence[Activity], title: str | None) -> str | None:
     """The session's title, where it is more than the first line of the first prompt."""
     from minutebook.derive.secrets import mask  # its patterns take a while to compile
@@ -166,7 +179,7 @@ def _loose(part: Sequence[Activity]) -> list[Heading]:
             return [Heading(text, "request")]
     where = touched(part) or project_of(part)
     for round in filter(is_asked, part):
-        for sentence in sentences(_typed(round))[:_SENTENCES]:
+        for sentence in sentences_of(_typed(round))[:_SENTENCES]:
             text = loose_heading(sentence) or loose_heading(f"{sentence.rstrip(' .?!')} in {where}")
             if text is not None:
                 return [Heading(text, "request")]
@@ -249,12 +262,13 @@ def _texts(part: Sequence[Activity], title: str | None) -> Iterator[tuple[str, s
         for heading in headlines(typed)[:2]:
             yield heading, "plan" if planned else "head" if place == 0 else "later", place, 0
         kind = "request" if place == 0 else "later"
-        pieces = sentences(typed)[:_SENTENCES]
+        pieces = sentences_of(typed)[:_SENTENCES]
         for order, sentence in enumerate(pieces):
             yield sentence, kind, place, order
-        for order, sentence in enumerate(pieces):
-            for clause in clauses(sentence)[:4]:
-                yield clause, kind, place, order
+        for order, sentence in enumerate(pieces if place == 0 else pieces[:2]):
+            if len(sentence) > _CLAUSED:
+                for clause in clauses(sentence)[:4]:
+                    yield clause, kind, place, order
     titles = [title for round in part for title in round.pull_titles]
     for place, text in enumerate(titles[:4]):
         yield subject_of(text), "pull", place, 0
@@ -264,7 +278,7 @@ def _texts(part: Sequence[Activity], title: str | None) -> Iterator[tuple[str, s
     tasks = [task for round in part for task in round.tasks if not _STEP.match(task)]
     for place, text in enumerate(tasks[:_TASKS]):
         yield text, "task", place, 0
-    yield from _answers(part)
+    yield from (told for told in _answers(part) if told[1] not in _TOLD or _tells(told[0]))
 
 
 def is_asked(round: Activity) -> bool:
@@ -288,16 +302,22 @@ def _typed(round: Activity) -> str:
 
 def _answers(part: Sequence[Activity]) -> Iterator[tuple[str, str, int, int]]:
     for place, round in enumerate(part[:2]):
-        for order, sentence in enumerate(sentences(round.opening)[:2]):
-            if not _LOOKS.match(sentence) and not _GERUND.match(sentence):
+        for order, sentence in enumerate(sentences_of(round.opening)[:2]):
+            looks = _LOOKS.match(sentence) or _GERUND.match(sentence)
+            if not looks:
                 yield sentence, "opening", place, order
     told = [round.answer for round in reversed(part) if len(round.answer) > 60][:3]
     for place, answer in enumerate(told):
         for order, heading in enumerate(headlines(answer)[:3]):
             yield heading, "head", place, order
-        for order, sentence in enumerate(sentences(answer)[:4]):
+        for order, sentence in enumerate(sentences_of(answer)[:4]):
             if not _ITEM.match(sentence) or is_report(without_marks(sentence)):
                 yield sentence, "closing", place, order
+
+
+def _tells(sentence: str) -> bool:
+    """Whether a sentence may say what was, is or will be done: most say something else."""
+    return _TELLS.search(sentence[:_BEGINS]) is not None or is_imperative(sentence.lstrip(" *-#"))
 
 
 def subject_of(subject: str) -> str:

@@ -13,11 +13,10 @@ from collections.abc import Iterator, Sequence
 from minutebook.derive.activity import Activity
 from minutebook.derive.calls import Choice
 from minutebook.derive.markup import without_marks
-from minutebook.extract.offline.candidates import subject_of
+from minutebook.extract.offline.candidates import sentences_of, subject_of
 from minutebook.extract.offline.courtesies import without_courtesies
-from minutebook.extract.offline.headings import is_question, length_of
+from minutebook.extract.offline.headings import first_of, is_question, length_of
 from minutebook.extract.offline.outcomes import as_sentence
-from minutebook.extract.offline.requests import sentences
 from minutebook.extract.offline.topic_model import stems
 from minutebook.extract.offline.verbs import is_imperative
 from minutebook.model.engagement import MOST_DECISIONS
@@ -27,10 +26,12 @@ _FEWEST = 5
 _TYPED = 1_200  # characters of a prompt: what is longer was pasted
 _ANSWER = 2_500
 _NAMED_BY = 60  # characters: "Decision:" stands at the beginning
-_OVER = (
-    r"(?:instead of|rather than|in favou?r of|in place of|as opposed to|anstatt|statt|au lieu de"
-    r"|plutôt que|en lugar de|en vez de|ではなく|代わりに|而不是)"
+_OVERS = (
+    *("instead of", "rather than", "in favor of", "in favour of", "in place of", "as opposed to"),
+    *("anstatt", "statt", "au lieu de", "plutôt que", "en lugar de", "en vez de"),
+    *("ではなく", "代わりに", "而不是"),
 )
+_OVER = f"(?:{'|'.join(_OVERS)})"
 _INSTEAD = re.compile(rf"\b{_OVER}|ではなく|代わりに|而不是", re.IGNORECASE)
 _CHOSEN = re.compile(
     r"^(?:(?:let['’]?s|let us|we(?:['’]ll| will| should)|i(?:['’]d| would| will|['’]ll)"
@@ -42,6 +43,11 @@ _CHOSEN = re.compile(
     r"|commit|push"
     r"|rely|create|support|keep|remove|show|allow|store|call)"
     r"|nimm|verwende|behalte|utilise|garde|usa|mantén|utiliza)\b",
+    re.IGNORECASE,
+)
+_CHOOSES = re.compile(  # what `_CHOSEN` and `_INSTEAD` look for, anywhere: most sentences have none
+    r"\b(?:go with|use|keep|drop|stick|prefer|choose|pick|switch|stay|leave out|do not|don['’]t|never"
+    r"|always|only|nimm|verwende|behalte|utilise|garde|usa|mantén|utiliza)\b|" + _OVER,
     re.IGNORECASE,
 )
 _MEANS = re.compile(  # how to work, not what to choose
@@ -61,7 +67,7 @@ _DECIDED = re.compile(
     r"|went with)\b",
     re.IGNORECASE,
 )
-_MAYBE = re.compile(r"deci|décision|entscheid|chose|agreed|settled|opted|went with", re.IGNORECASE)
+_MAYBE = ("deci", "décision", "entscheid", "chose", "agreed", "settled", "opted", "went with")
 _SWITCHED = re.compile(
     rf"\b{_OVER}|^(?:replace \S.* (?:with|by) |switch (?:from .* )?to |drop (?:support|the)\b"
     r"|use \S.* for |prefer |default to |make \S.* (?:the default|opt-in|opt-out|optional"
@@ -71,7 +77,7 @@ _SWITCHED = re.compile(
 _OPEN = re.compile(
     r"\b(?:would|could|might|may|maybe|perhaps|should|if|whether|option|alternatively|recommend"
     r"|suggest|consider|propose|either|want me|let me know|can you explain|i think|not sure"
-    r"|wonder)\b",
+    r"|wonder|something|somehow)\b",
     re.IGNORECASE,
 )
 _ERROR = re.compile(r"\b(?:error|failed|exception|expected|got|warning|traceback)\b", re.IGNORECASE)
@@ -143,9 +149,11 @@ def _told(prompt: str) -> Iterator[str]:
     """What the person told the agent to choose, in their own words."""
     if len(prompt) > 2 * _TYPED:
         return  # a plan or a report that was pasted
-    for sentence in sentences(prompt[:_TYPED])[:20]:
+    for sentence in sentences_of(prompt[:_TYPED])[:20]:
+        if not _CHOOSES.search(sentence):
+            continue
         line = without_marks(sentence)
-        plain = without_courtesies(line)
+        plain = first_of(without_courtesies(line))
         if not _whole(plain) or is_question(plain) or _ERROR.search(plain):
             continue
         chosen = (_CHOSEN.match(line) or _CHOSEN.match(plain)) and not _MEANS.search(plain)
@@ -156,9 +164,10 @@ def _told(prompt: str) -> Iterator[str]:
 
 def _called(answer: str) -> Iterator[str]:
     """What somebody called a decision."""
-    if not _MAYBE.search(answer[:_ANSWER]):
+    begun = answer[:_ANSWER].lower()
+    if not any(word in begun for word in _MAYBE):
         return  # most answers: looking is cheaper than taking them apart
-    for sentence in sentences(answer[:_ANSWER]):
+    for sentence in sentences_of(answer[:_ANSWER]):
         line = without_marks(sentence)
         mark = _NAMED.search(line[:_NAMED_BY])
         rest = line[mark.end() :] if mark else line
@@ -175,9 +184,10 @@ def _committed(round: Activity) -> Iterator[str]:
 
 def _reported(answer: str) -> Iterator[str]:
     """Reports of the agent that say what it did instead of what."""
-    if not _INSTEAD.search(answer[:_ANSWER]):
+    begun = answer[:_ANSWER].lower()
+    if not any(word in begun for word in _OVERS):
         return
-    for sentence in sentences(answer[:_ANSWER]):
+    for sentence in sentences_of(answer[:_ANSWER]):
         line = _BRACKETS.sub("", without_marks(sentence))
         chosen = _MADE.match(line) and _INSTEAD.search(line)
         if chosen and _whole(line) and length_of(line) <= 26 and not _OPEN.search(line):

@@ -17,6 +17,8 @@ _LONGEST = 400  # characters of a sentence that is looked at
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _WIDE_RUN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
+_SPELT = re.compile(r"[^\sA-Za-z0-9]*[A-Za-z0-9]\S*")
+
 _LABEL = re.compile(
     r"^(?:implement(?:ation)? (?:the following )?plan|plan|context|task|goal|objective|problem|bug"
     r"|issue|feature(?: request)?|title|summary|pr summary|overview|(?:\w+ )?question|note|todo|subject"
@@ -48,7 +50,7 @@ _PLANNED = re.compile(
 _RAN_ON = re.compile(r"((?:PR|issue|MR) #\d+) [A-Z].*$")
 _DASHED = re.compile(r"^\w+ [–—-] ")  # "Fixed — it reads …"
 _FAILED = re.compile(r"^(?:-+ )?FAIL: +(\w+).*$")  # as Go's tests say it
-_NEXT = re.compile(r"(?<=\w\w)[.!?] +(?=[a-z]{2,} )")  # a sentence that begins small
+_NEXT = re.compile(r"(?<=\w\w)[.!?] +(?=[a-z][\w'’]+ )")  # a sentence that begins small
 _HOW = re.compile(r"^(how) (?:can|could|do|should|would) (?:i|we|you|one) ", re.IGNORECASE)
 _HOLLOW = re.compile(r"\s*\(\s*\)|\s*[+&]\s*#?\d+$")  # what a link, or a number, leaves behind
 _CODE = re.compile(r"[{}<>=\\|^$]|::|->|\w\(\)?;|\S{46,}|\x1b|\.{4,}|[═─│┌└→⇒]")
@@ -105,7 +107,7 @@ _GENERIC = _DANGLING | frozenset(
     earlier later currently current existing following full whole simplify cleanup clean verify
     validate double explain tell show give take write read find use used try think understand ask
     question questions answer help let apply done thinking talk doing
-    implementing suggestions implemented verified completely delete respond directly outstanding
+    break multiple reviewing implementing suggestions implemented verified completely delete respond directly outstanding
     want out new above below i'm we're you're i've we've didn't that's there's what's
     """.split()
 )
@@ -124,10 +126,11 @@ _DEICTIC = re.compile(
 )
 
 
+@lru_cache(maxsize=8_192)  # headings are measured again and again
 def length_of(heading: str) -> int:
     """Words of a heading; two characters count as a word in scripts without blanks."""
     if heading.isascii():
-        return sum(1 for word in heading.split() if word.isalnum() or any(map(str.isalnum, word)))
+        return len(_SPELT.findall(heading))
     spaced = _WIDE_RUN.sub(" ", heading).split()
     wide = sum((len(run) + 1) // 2 for run in _WIDE_RUN.findall(heading))
     return wide + sum(1 for word in spaced if any(c.isalnum() for c in word))
@@ -160,7 +163,7 @@ def heading_of(sentence: str) -> str | None:
     for _ in range(3):
         text = _LABEL.sub("", text)
     text = _PLANNED.sub("", text) if text == labelled else text
-    text = _NEXT.split(text, maxsplit=1)[0]
+    text = first_of(text)
     text = _RAN_ON.sub(r"\1", _HASH.sub("", text))
     pointer = _POINTER.match(text)
     text = without_courtesies(text[pointer.end() :] if pointer else text)
@@ -182,13 +185,18 @@ def heading_of(sentence: str) -> str | None:
     kept = _whole(text)
     if kept is None or _EMPTY.match(kept) or _STATEMENT.match(kept) or not _says(kept):
         return None
-    if sum(c.isalpha() for c in kept) < 0.6 * len(kept.replace(" ", "")):
+    if sum(map(str.isalpha, kept)) < 0.6 * len(kept.replace(" ", "")):
         return None  # numbers, log lines, tables
     question = _ASKS.match(kept)
     if question and len(kept) < len(text) - 2 and not kept.lower().startswith("how to "):
         return None  # half a question is none
     question = asked and question
     return capital(kept) + ("?" if question else "")
+
+
+def first_of(text: str) -> str:
+    """The first of several sentences that were typed without capitals."""
+    return _NEXT.split(text, maxsplit=1)[0]
 
 
 def loose_heading(sentence: str) -> str | None:
@@ -219,6 +227,7 @@ def _says(heading: str) -> bool:
     return is_wide(heading) or (" " in heading and names(heading) >= 1)
 
 
+@lru_cache(maxsize=4_096)
 def names(heading: str) -> int:
     """Words of a heading by which one could find it: not those of every piece of work."""
     words = [word.strip("\"'()[],;:.!?…-–—") for word in heading.lower().split()]

@@ -7,14 +7,14 @@ else what was changed. A question, an offer, a bare "Done." or a tool's status i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from minutebook.derive.activity import Activity
 from minutebook.derive.markup import without_marks
 from minutebook.derive.wording import plural
-from minutebook.extract.offline.candidates import subject_of, touched
+from minutebook.extract.offline.candidates import sentences_of, subject_of, touched
 from minutebook.extract.offline.headings import capital, is_wide, length_of, names
-from minutebook.extract.offline.requests import is_reply, sentences
+from minutebook.extract.offline.requests import is_reply
 from minutebook.extract.offline.topic_model import stems
 from minutebook.extract.offline.verbs import is_imperative, is_report
 
@@ -144,11 +144,13 @@ def _best(rounds: Sequence[Activity], about: frozenset[str], worked: bool) -> tu
     work = [r for r in answered if not _CLOSING.match(r.prompt)] or answered
     best, worth = "", 0.0
     for age, round in enumerate(work[:_ANSWERS]):
-        if worth >= _MOST_VALUE - _AGES * age:
-            break  # nothing older can be worth more
-        for place, sentence in _whole_sentences(round.answer):
-            value = _value(sentence, _AGES * age + 0.05 * place, about, worked)
-            if value > worth:
+        for place, said in enumerate(sentences_of(round.answer)[:_SENTENCES]):
+            rank = _AGES * age + 0.05 * place
+            if worth >= _MOST_VALUE - rank:
+                break  # nothing that follows in this answer can be worth more
+            sentence = _plain(without_marks(said))
+            value = _value(sentence, rank, about, worked) if _is_fit(sentence) else 0.0
+            if value > worth and _stands(sentence):
                 best, worth = sentence, value
     return best, worth
 
@@ -158,14 +160,6 @@ def _asked(rounds: Sequence[Activity]) -> frozenset[str]:
     asked = [r.prompt[:600] for r in rounds if not is_reply(r.prompt)][:4]
     subjects = [commit.subject for r in rounds for commit in r.commits[:4]]
     return frozenset(stems(" ".join([*asked, *subjects])))
-
-
-def _whole_sentences(answer: str) -> Iterator[tuple[int, str]]:
-    """Sentences that can stand alone, each with its place."""
-    for place, sentence in enumerate(sentences(answer)[:_SENTENCES]):
-        text = _plain(without_marks(sentence))
-        if _stands(text):
-            yield place, text
 
 
 def _plain(sentence: str) -> str:
@@ -178,10 +172,13 @@ def _plain(sentence: str) -> str:
     return text
 
 
+def _is_fit(sentence: str) -> bool:
+    """Whether a sentence has the length of one, and asks nothing."""
+    return _FEWEST <= length_of(sentence) <= MOST_WORDS and not sentence.endswith(("?", "？"))
+
+
 def _stands(sentence: str) -> bool:
     """Whether a sentence is whole, plain, and says something."""
-    if not _FEWEST <= length_of(sentence) <= MOST_WORDS or sentence.endswith(("?", "？")):
-        return False
     refused = (_REFUSED.match(sentence), _OFFER.search(sentence), _STATUS.match(sentence))
     if any(refused) or _TORN.search(sentence) or _BACK.search(sentence):
         return False

@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from minutebook.derive.activity import Activity
-from minutebook.extract.offline.candidates import Heading, is_asked
+from minutebook.extract.offline.candidates import Heading, is_asked, sentences_of
 from minutebook.extract.offline.headings import (
     deictics,
     is_question,
@@ -25,7 +25,7 @@ from minutebook.extract.offline.headings import (
     length_of,
     names,
 )
-from minutebook.extract.offline.requests import sentences, without_command
+from minutebook.extract.offline.requests import without_command
 from minutebook.extract.offline.verbs import is_imperative
 
 MODEL = Path(__file__).parent / "topics.json"
@@ -54,7 +54,7 @@ _FINITE = re.compile(
     r"|isn't|aren't|doesn't|don't|didn't|can't|won't|ist|sind|hat|wird|est|sont|es|son|está)\b",
     re.IGNORECASE,
 )
-_READS = {
+READS = {
     "deictic": -0.08,
     "question": -0.06,
     "statement": -0.06,
@@ -108,6 +108,11 @@ def _stem(token: str) -> str:
     return _ENDING.sub("", token) or token
 
 
+@lru_cache(maxsize=512)  # what is outside of one range is inside of another
+def _words(text: str) -> frozenset[str]:
+    return frozenset(stems(text))
+
+
 class Range:
     """The words of a range, by where they stand."""
 
@@ -130,14 +135,14 @@ class Range:
         texts: dict[str, str] = {
             "title": title or "",
             "plan": " ".join(round.plan for round in part),
-            "first": " ".join(sentences(first)[:1]),
+            "first": " ".join(sentences_of(first)[:1]),
             "request": first[:_TEXT],
             "later": " ".join(round.prompt[:_TEXT] for round in asked[1:8]),
             "commits": " ".join(c.subject for round in part for c in round.commits[:8]),
             "pulls": " ".join(title for round in part for title in round.pull_titles[:4]),
             "tasks": " ".join(task for round in part for task in round.tasks[:8]),
             "opening": part[0].opening if part else "",
-            "closing": " ".join(sentences(last)[:2]),
+            "closing": " ".join(sentences_of(last)[:2]),
             "answer": last[:_TEXT],
             "answers": " ".join(answer[:_TEXT] for answer in told[:12]),
             "files": " ".join(file for round in part for file in round.files[:8]),
@@ -146,9 +151,9 @@ class Range:
         }
         self.counts = {source: Counter(stems(text)) for source, text in texts.items()}
         self.whole = title is not None and len(part) == len(rounds)
-        self._prompts = [set(stems(round.prompt[:_TEXT])) for round in asked[:12]]
+        self._prompts = [_words(round.prompt[:_TEXT]) for round in asked[:12]]
         outside = [*rounds[:start], *rounds[end:]]
-        self._outside = [set(stems(round.prompt[:500])) for round in outside[:40]]
+        self._outside = [_words(round.prompt[:500]) for round in outside[:40]]
 
     def features(self, word: str) -> list[float]:
         """What is known of a word, in the order of `FEATURES`."""
@@ -239,5 +244,5 @@ def _form(heading: Heading, given: Range) -> dict[str, float]:
 
 def worth(of: Mapping[str, float], learned: Model) -> float:
     """How good a heading is for a range; only to be compared with others of the range."""
-    reads = sum(_READS.get(name, 0.0) * value for name, value in of.items())
+    reads = sum(READS.get(name, 0.0) * value for name, value in of.items())
     return reads + sum(learned.forms.get(name, 0.0) * value for name, value in of.items())

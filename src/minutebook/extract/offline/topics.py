@@ -15,9 +15,15 @@ from minutebook.extract.offline.candidates import (
     given_title,
     headings,
     project_of,
+    subject_of,
     touched,
 )
-from minutebook.extract.offline.headings import is_long_enough, length_of
+from minutebook.extract.offline.headings import (
+    capital,
+    is_long_enough,
+    length_of,
+    title_heading,
+)
 from minutebook.extract.offline.topic_model import Model, Range, described, model, stems, worth
 from minutebook.extract.validation import LONGEST_TOPIC, one_line
 
@@ -38,6 +44,10 @@ def topic_of(
     """
     part = rounds[start:end]
     given = given_title(rounds, title)
+    if given is not None and len(part) == len(rounds):
+        text = title_heading(subject_of(given))
+        if text is not None and is_long_enough(text):
+            return one_line(text, LONGEST_TOPIC)  # a title of everything: no need to look on
     named = headings(part, given)
     if not named:
         return one_line(_without_words(part), LONGEST_TOPIC)
@@ -58,7 +68,7 @@ def _titled(named: Sequence[Heading]) -> Sequence[Heading]:
     """The headings that say what the session's title says; all, where it has no good one."""
     titles = [heading for heading in named if heading.kind == "title"]
     if good := [heading for heading in titles if is_long_enough(heading.text)]:
-        return good
+        return [heading for heading in good if is_long_enough(heading.bare)][:1] or good
     short = next((h for h in titles if length_of(h.text) >= _SHORT_TITLE), None)
     if short is None:
         return named
@@ -87,5 +97,7 @@ def _without_words(part: Sequence[Activity]) -> str:
     if files:
         return f"Work on {files} in {where}"
     if command:
-        return f"Run the {command} command in {where}"
+        words = command.rpartition(":")[2].replace("-", " ").replace("_", " ")
+        said = f"{capital(words)} in" if " " in words else f"Run the {words} command in"
+        return f"{said} {where}"
     return f"Work without a stated request in {where}"
