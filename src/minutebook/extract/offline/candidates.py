@@ -31,8 +31,8 @@ from minutebook.extract.offline.requests import (
 )
 from minutebook.extract.offline.verbs import is_imperative, is_report
 
-_REQUESTS = 4  # of a range: what is asked after that belongs to what was asked before
-_SENTENCES = 6
+_REQUESTS = 3  # of a range: what is asked after that belongs to what was asked before
+_SENTENCES = 4
 _CLAUSED = 40  # characters from which parts of a sentence are looked at
 _COMMITS = 8
 _TASKS = 8

@@ -147,8 +147,8 @@ def _answered(choice: Choice) -> str | None:
 
 def _told(prompt: str) -> Iterator[str]:
     """What the person told the agent to choose, in their own words."""
-    if len(prompt) > 2 * _TYPED:
-        return  # a plan or a report that was pasted
+    if len(prompt) > 2 * _TYPED or not _CHOOSES.search(prompt[:_TYPED]):
+        return  # a plan or a report that was pasted, or nothing is chosen
     for sentence in sentences_of(prompt[:_TYPED])[:20]:
         if not _CHOOSES.search(sentence):
             continue
@@ -164,10 +164,7 @@ def _told(prompt: str) -> Iterator[str]:
 
 def _called(answer: str) -> Iterator[str]:
     """What somebody called a decision."""
-    begun = answer[:_ANSWER].lower()
-    if not any(word in begun for word in _MAYBE):
-        return  # most answers: looking is cheaper than taking them apart
-    for sentence in sentences_of(answer[:_ANSWER]):
+    for sentence in _having(_MAYBE, answer[:_ANSWER]):
         line = without_marks(sentence)
         mark = _NAMED.search(line[:_NAMED_BY])
         rest = line[mark.end() :] if mark else line
@@ -184,14 +181,21 @@ def _committed(round: Activity) -> Iterator[str]:
 
 def _reported(answer: str) -> Iterator[str]:
     """Reports of the agent that say what it did instead of what."""
-    begun = answer[:_ANSWER].lower()
-    if not any(word in begun for word in _OVERS):
-        return
-    for sentence in sentences_of(answer[:_ANSWER]):
+    for sentence in _having(_OVERS, answer[:_ANSWER]):
         line = _BRACKETS.sub("", without_marks(sentence))
         chosen = _MADE.match(line) and _INSTEAD.search(line)
         if chosen and _whole(line) and length_of(line) <= 26 and not _OPEN.search(line):
             yield _SELF.sub("", line)
+
+
+def _having(words: Sequence[str], text: str) -> Iterator[str]:
+    """Sentences with one of these words: looking is cheaper than taking them apart."""
+    small = text.lower()
+    found = [word for word in words if word in small]
+    for sentence in sentences_of(text) if found else ():
+        small = sentence.lower()
+        if any(word in small for word in found):
+            yield sentence
 
 
 def _whole(sentence: str) -> bool:

@@ -47,6 +47,7 @@ _POINTER = re.compile(r"^((?:PR|issue|MR) #\d+)[\s:,-]+(?=\S+ \S+ \S)", re.IGNOR
 _PLANNED = re.compile(
     r"(?<=\w)\s*[-–—:]?\s+(?:implementation plan|design doc(?:ument)?|plan)$", re.IGNORECASE
 )
+_PLANS = ("plan", "Plan", "doc", "document", "Document", "PLAN")
 _RAN_ON = re.compile(r"((?:PR|issue|MR) #\d+) [A-Z].*$")
 _DASHED = re.compile(r"^\w+ [–—-] ")  # "Fixed — it reads …"
 _FAILED = re.compile(r"^(?:-+ )?FAIL: +(\w+).*$")  # as Go's tests say it
@@ -158,14 +159,13 @@ def title_heading(title: str) -> str | None:
 @lru_cache(maxsize=4_096)  # the same sentences are looked at for several ranges
 def heading_of(sentence: str) -> str | None:
     """What a sentence asks for or reports, as a heading; None where it makes none."""
-    text = _FAILED.sub(r"Fix failing \1", without_marks(sentence[:_LONGEST]))
-    labelled = text
-    for _ in range(3):
-        text = _LABEL.sub("", text)
-    text = _PLANNED.sub("", text) if text == labelled else text
-    text = first_of(text)
-    text = _RAN_ON.sub(r"\1", _HASH.sub("", text))
-    pointer = _POINTER.match(text)
+    text = without_marks(sentence[:_LONGEST])
+    text = first_of(_unlabelled(text))
+    text = _HASH.sub("", text)
+    pointer = None
+    if "#" in text:
+        text = _RAN_ON.sub(r"\1", text)
+        pointer = _POINTER.match(text)
     text = without_courtesies(text[pointer.end() :] if pointer else text)
     if not text or is_chatter(text) or _STATUS.match(text):
         return None
@@ -177,7 +177,7 @@ def heading_of(sentence: str) -> str | None:
     if _DASHED.match(text):
         return None
     text = as_imperative(_HOLLOW.sub("", text).strip(" ,;:.!?…-–—*\"'。！？、，"))
-    text = _LINE.sub(r"\1", text)
+    text = _LINE.sub(r"\1", text) if ":" in text else text
     if _CODE.search(text) or text.startswith(("/", "@", "~")):
         return None
     shorter = _AFTERTHOUGHT.sub("", text)
@@ -192,6 +192,20 @@ def heading_of(sentence: str) -> str | None:
         return None  # half a question is none
     question = asked and question
     return capital(kept) + ("?" if question else "")
+
+
+def _unlabelled(text: str) -> str:
+    """A text without the "Plan:", "Task 3:" or "FAIL:" it begins with, or the "plan" at its end."""
+    for _ in range(3):
+        label = _LABEL.match(text)
+        if label is None:
+            break
+        text = text[label.end() :]
+    else:
+        return text
+    if text.startswith(("FAIL", "-")):
+        return _FAILED.sub(r"Fix failing \1", text)
+    return _PLANNED.sub("", text) if text.endswith(_PLANS) else text
 
 
 def first_of(text: str) -> str:

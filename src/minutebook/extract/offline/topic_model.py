@@ -179,9 +179,8 @@ def chances(given: Range, learned: Model, words: Sequence[str]) -> dict[str, flo
     """How probable it is that a person would put each word into the heading."""
     found: dict[str, float] = {}
     for word in words:
-        total = learned.known.get(word, 0.0)
-        for weight, value in zip(learned.words, given.features(word), strict=True):
-            total += weight * value
+        values = zip(learned.words, given.features(word), strict=True)
+        total = learned.known.get(word, 0.0) + sum([w * v for w, v in values if v])
         found[word] = 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
     return found
 
