@@ -13,12 +13,11 @@ from minutebook.extract.offline.extractor import extract_offline
 from minutebook.extract.offline.headings import heading_of, is_long_enough, length_of
 from minutebook.extract.offline.topic_model import FEATURES, MODEL, model
 from minutebook.extract.offline.topics import topic_of
-from minutebook.extract.offline.words import Vocabulary
 from tests.extract.test_offline import rounds_of
 
 
 def topic(*rounds: Activity, title: str | None = None) -> str:
-    return topic_of(rounds, Vocabulary(rounds), 0, len(rounds), title)
+    return topic_of(rounds, 0, len(rounds), title)
 
 
 def asked(prompt: str, **fields: object) -> Activity:

@@ -180,7 +180,7 @@ def _loose(part: Sequence[Activity]) -> list[Heading]:
     where = touched(part) or project_of(part)
     for round in filter(is_asked, part):
         for sentence in sentences_of(_typed(round))[:_SENTENCES]:
-            text = loose_heading(sentence) or loose_heading(f"{sentence.rstrip(' .?!')} in {where}")
+            text = loose_heading(sentence, where)
             if text is not None:
                 return [Heading(text, "request")]
     told = ((heading_of(text), kind, place, order) for text, kind, place, order in _answers(part))
@@ -194,8 +194,8 @@ def _loose(part: Sequence[Activity]) -> list[Heading]:
 def _goes_on(raw: str, text: str) -> bool:
     """Whether a heading breaks off within a clause of its sentence."""
     last = _LAST_WORD.search(text)
-    if last is None:
-        return False
+    if last is None or text.endswith(")"):
+        return False  # what stands in brackets was added, or ends the sentence
     rest = raw[raw.rfind(last[1]) + len(last[1]) :] if last[1] in raw else ""
     return _CONTINUES.match(rest) is not None
 

@@ -213,16 +213,21 @@ def first_of(text: str) -> str:
     return _NEXT.split(text, maxsplit=1)[0]
 
 
-def loose_heading(sentence: str) -> str | None:
-    """A sentence as it is, courtesies aside, where it is plain and of a heading's length."""
+def loose_heading(sentence: str, where: str = "") -> str | None:
+    """A sentence as it is, courtesies aside, where it is plain and of a heading's length.
+
+    One that is too short is said to be of `where`.
+    """
     text = without_courtesies(without_marks(sentence[:_LONGEST]))
     asked = "?" if text.endswith("?") else ""
     kept = _whole(text.strip(" ,;:.!?…-–—*\"'。！？、，"))
-    if kept is None or not is_long_enough(kept) or _CODE.search(kept):
+    if kept is None or _CODE.search(kept) or " " not in kept:
         return None
     if is_chatter(kept) or _EMPTY.match(kept) or _STATUS.match(kept):
         return None
-    return capital(kept) + asked
+    if where and length_of(kept) < FEWEST_WORDS and not is_wide(kept):
+        kept, asked = f"{kept} in {where}", ""
+    return capital(kept) + asked if is_long_enough(kept) else None
 
 
 def uncapital(text: str) -> str:

@@ -94,8 +94,11 @@ def model() -> Model:
 
 def stems(text: str) -> list[str]:
     """The words of a text, without their endings; pairs of characters where there are no blanks."""
+    tokens = _TOKEN.findall(text.lower())
+    if text.isascii():
+        return [_stem(token) for token in tokens if token not in _STOP]
     found: list[str] = []
-    for token in _TOKEN.findall(text.lower()):
+    for token in tokens:
         if not token.isascii() and _WIDE.search(token):
             found += [token[i : i + 2] for i in range(len(token) - 1)]
         elif token not in _STOP:

@@ -19,7 +19,6 @@ from minutebook.extract.offline.candidates import (
     touched,
 )
 from minutebook.extract.offline.headings import (
-    capital,
     is_long_enough,
     length_of,
     title_heading,
@@ -98,6 +97,5 @@ def _without_words(part: Sequence[Activity]) -> str:
         return f"Work on {files} in {where}"
     if command:
         words = command.rpartition(":")[2].replace("-", " ").replace("_", " ")
-        said = f"{capital(words)} in" if " " in words else f"Run the {words} command in"
-        return f"{said} {where}"
+        return f"Run the {words} command in {where}"
     return f"Work without a stated request in {where}"
