@@ -75,8 +75,8 @@ _STEP = re.compile(  # a task of every piece of work
 )
 _BEGINS = 90  # characters in which a report has its verb
 _TELLS = re.compile(
-    r"\b(?:\w{3,}ed|(?:re)?wrote|(?:re)?written|built|made|set|split|I['’]ll|I will|[Ll]et me|[Ww]e['’]ll"
-    r"|[Ww]e will|I['’]m going|I am going)\b"
+    r"\b(?:\w{3,}ed|(?:re)?wrote|(?:re)?written|built|made|set|split|I['’]ll|I will|[Ll]et me"
+    r"|[Ww]e['’]ll|[Ww]e will|I['’]m going|I am going)\b"
 )
 _GERUND = re.compile(r"[A-Za-z]+ing\b")
 _ITEM = re.compile(r"[-*•]|\d+[.)]")
@@ -86,6 +86,10 @@ _STATES = re.compile(
 _PULL = re.compile(r"\b(?:PRs?|MR|pull request)\b", re.IGNORECASE)
 _PLAN = re.compile(r"(?:implement\b.{0,40}\bplan\b|#\s)", re.IGNORECASE)
 _COMMAND_VERB = re.compile(r"/[\w.:-]*?[:-](\w+) +(?=[a-z])")
+_HOUSEKEEPING = re.compile(
+    r"/(?:compact|clear|model|resume|config|log(?:in|out)|cost|help|exit|quit|memory|permissions|mcp"
+    r"|agents|status|doctor|fast|effort|rename|export|context|usage)\b"
+)
 _POINTS_AT = re.compile(
     r"\b(?:this|that|the|the following) (issue|PR|MR|pull request|ticket)\b"
     r"(?![ :]*(?:#|comment|https?:))",
@@ -183,12 +187,12 @@ def _loose(part: Sequence[Activity]) -> list[Heading]:
             text = loose_heading(sentence, where)
             if text is not None:
                 return [Heading(text, "request")]
-    told = ((heading_of(text), kind, place, order) for text, kind, place, order in _answers(part))
-    return [
-        Heading(text, *of)
-        for text, *of in told
-        if text is not None and is_long_enough(text) and not is_question(text)
-    ]
+    found = []
+    for sentence, kind, place, order in _answers(part):
+        text = heading_of(sentence)
+        if text is not None and is_long_enough(text) and not is_question(text):
+            found.append(Heading(text, kind, place, order))
+    return found
 
 
 def _goes_on(raw: str, text: str) -> bool:
@@ -206,7 +210,8 @@ def _completed(heading: Heading, part: Sequence[Activity]) -> Iterator[Heading]:
     length = length_of(heading.text)
     if heading.text.endswith("?") or length < 2 or is_wide(heading.text):
         return
-    if length <= MOST_WORDS - 1 and any(r.edits for r in part) and _COMPLAINT.search(heading.text):
+    trouble = heading.kind != "plan" and _COMPLAINT.search(heading.text)
+    if trouble and length <= MOST_WORDS - 1 and any(r.edits for r in part):
         yield replace(
             heading, text=f"Fix: {uncapital(heading.text)}", completed="fix", said=heading.text
         )
@@ -282,9 +287,11 @@ def _texts(part: Sequence[Activity], title: str | None) -> Iterator[tuple[str, s
 
 
 def is_asked(round: Activity) -> bool:
-    """Whether a prompt asks for something, in words: not a reply, nor a command for the shell."""
-    prompt = round.prompt.lstrip()
-    return bool(prompt) and not prompt.startswith("!") and not is_reply(prompt)
+    """Whether a prompt asks for something, in words: not a reply, nor a mere command."""
+    prompt = round.prompt.strip()
+    if not prompt or prompt.startswith("!") or is_reply(prompt):
+        return False
+    return not prompt.startswith("/") or (" " in prompt and not _HOUSEKEEPING.match(prompt))
 
 
 def _typed(round: Activity) -> str:

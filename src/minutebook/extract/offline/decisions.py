@@ -46,12 +46,13 @@ _CHOSEN = re.compile(
     re.IGNORECASE,
 )
 _CHOOSES = re.compile(  # what `_CHOSEN` and `_INSTEAD` look for, anywhere: most sentences have none
-    r"\b(?:go with|use|keep|drop|stick|prefer|choose|pick|switch|stay|leave out|do not|don['’]t|never"
-    r"|always|only|nimm|verwende|behalte|utilise|garde|usa|mantén|utiliza)\b|" + _OVER,
+    r"\b(?:go with|use|keep|drop|stick|prefer|choose|pick|switch|stay|leave out|do not|don['’]t"
+    r"|never|always|only|nimm|verwende|behalte|utilise|garde|usa|mantén|utiliza)\b|" + _OVER,
     re.IGNORECASE,
 )
 _MEANS = re.compile(  # how to work, not what to choose
-    r"\b(?:skills?|sub-?agents?|commands?|reference|examples?|mcp|worktrees?|tool|playwright|gh cli"
+    r"\b(?:skills?|sub-?agents?|commands?|reference|examples?|mcp|worktrees?|prs?|commits?"
+    r"|branch(?:es)?|tool|playwright|gh cli"
     r"|following|context|attached|screenshot)\b|^use (?:the |an? )?(?:\S+ ){1,3}to ",
     re.IGNORECASE,
 )
@@ -84,7 +85,8 @@ _ERROR = re.compile(r"\b(?:error|failed|exception|expected|got|warning|traceback
 _PROCEDURE = re.compile(
     r"\b(?:would you like (?:me )?to do|like to proceed|want to do|work on (?:next|now)|do next"
     r"|ready to|shall i|should i (?:proceed|continue|commit|push|start|go)|proceed\?|continue\?"
-    r"|more questions|next area|move on|discuss|deliver|wait for|create it|commit|push|which (?:issue|todo|task|pr|phase|area|one)"
+    r"|more questions|next area|move on|discuss|deliver|wait for|create it|commit|push"
+    r"|which (?:issue|todo|task|pr|phase|area|one)"
     r"|look(?:s)? (?:good|right|correct)|approve)\b",
     re.IGNORECASE,
 )

@@ -21,8 +21,9 @@ _SPELT = re.compile(r"[^\sA-Za-z0-9]*[A-Za-z0-9]\S*")
 
 _LABEL = re.compile(
     r"^(?:implement(?:ation)? (?:the following )?plan|plan|context|task|goal|objective|problem|bug"
-    r"|issue|feature(?: request)?|title|summary|pr summary|overview|(?:\w+ )?question|note|todo|subject"
-    r"|(?:phase|fix|option|task|step|part|item) \d+|any ideas|[a-z]{2,10}\([\w./-]{1,40}\)!?)\s*[:–—]\s*",
+    r"|issue|feature(?: request)?|title|summary|pr summary|overview|(?:\w+ )?question|note|todo"
+    r"|subject|(?:phase|fix|option|task|step|part|item) \d+|any ideas"
+    r"|[a-z]{2,10}\([\w./-]{1,40}\)!?)\s*[:–—]\s*",
     re.IGNORECASE,
 )
 _EMPTY = re.compile(
@@ -57,7 +58,8 @@ _HOLLOW = re.compile(r"\s*\(\s*\)|\s*[+&]\s*#?\d+$")  # what a link, or a number
 _CODE = re.compile(r"[{}<>=\\|^$]|::|->|\w\(\)?;|\S{46,}|\x1b|\.{4,}|[═─│┌└→⇒]")
 _STATEMENT = re.compile(
     r"^(?:i|i['’]\w+|you|you['’]\w+|he|she|they|it|its|it['’]s|this|that|that['’]s|these|those"
-    r"|there|there['’]?s|here|want me|shall i|(?:do|are|have|did|were|can) you|we|we['’]\w+|what['’]s|both|all|everything|nothing|none|some|my|your|as|if|when"
+    r"|there|there['’]?s|here|want me|shall i|(?:do|are|have|did|were|can) you|we|we['’]\w+"
+    r"|what['’]s|both|all|everything|nothing|none|some|my|your|as|if|when"
     r"|based|enough|like|consider|either|without|during|about|per|via|for|since|because|while"
     r"|once|after|before|not|no|yes"
     r"|which|who|where|of|or|with|than|to|from|in|through|throughout|across|under|over"
@@ -108,7 +110,8 @@ _GENERIC = _DANGLING | frozenset(
     earlier later currently current existing following full whole simplify cleanup clean verify
     validate double explain tell show give take write read find use used try think understand ask
     question questions answer help let apply done thinking talk doing
-    break multiple reviewing implementing suggestions implemented verified completely delete respond directly outstanding
+    subagent subagents sonnet opus haiku fable break multiple reviewing implementing suggestions
+    implemented verified completely delete respond directly outstanding
     want out new above below i'm we're you're i've we've didn't that's there's what's
     """.split()
 )
@@ -190,8 +193,7 @@ def heading_of(sentence: str) -> str | None:
     question = _ASKS.match(kept)
     if question and len(kept) < len(text) - 2 and not kept.lower().startswith("how to "):
         return None  # half a question is none
-    question = asked and question
-    return capital(kept) + ("?" if question else "")
+    return capital(kept) + ("?" if asked and question else "")
 
 
 def _unlabelled(text: str) -> str:
@@ -251,6 +253,7 @@ def names(heading: str) -> int:
     """Words of a heading by which one could find it: not those of every piece of work."""
     words = [word.strip("\"'()[],;:.!?…-–—") for word in heading.lower().split()]
     words = words[1:] if is_imperative(heading) else words
+    words = [word for word in words if not word.startswith("/")]
     numbered = 2 * len(re.findall(r"#\d", heading))  # an issue: there is only one
     return numbered + sum(any(map(str.isalpha, w)) and w not in _GENERIC for w in words)
 

@@ -30,8 +30,8 @@ _FAIR = 0.6
 _POOR = 0.35
 
 _RESULT = re.compile(
-    r"\b(?:no longer|(?:is|are|was|were|has been|have been)(?: now| all| fully| \w+ly){0,2} (?:fixed"
-    r"|done|complete|completed|implemented|live|in place|resolved|added|removed|updated|renamed"
+    r"\b(?:no longer|(?:is|are|was|were|has been|have been)(?: now| all| fully| \w+ly){0,2} "
+    r"(?:fixed|done|complete|completed|implemented|live|in place|resolved|added|removed|updated|renamed"
     r"|moved|replaced|created|merged|opened|deleted|pushed|committed|addressed|reverted|applied"
     r"|released|deployed|rewritten|split|closed|wired|documented|covered|supported)"
     r"|now (?!i\b|we\b|you\b|let)[a-z]+(?:s|ed)?)\b",
@@ -58,8 +58,8 @@ _REFUSED = re.compile(
     re.IGNORECASE,
 )
 _OFFER = re.compile(
-    r"\b(?:so i['’]ll|i['’]ll|i will|want me to|would you like|let me know|shall i|should i|if you(?:['’]d)? (?:want"
-    r"|like|prefer)"
+    r"\b(?:i['’]ll|i will|want me to|would you like|let me know|shall i|should i"
+    r"|if you(?:['’]d)? (?:want|like|prefer)"
     r"|please run /login|usage limit|api error)\b",
     re.IGNORECASE,
 )
@@ -114,8 +114,8 @@ _FAULT = re.compile(
 _LABELS = (" — ", " – ", ": ", " - ")
 _MINOR = frozenset("verified tested updated created confirmed checked reviewed set split".split())
 _CHORE = re.compile(
-    r"^(?:start work|update (?:state|changelog|readme|status)|wip\b|bump|merge\b|fixup|format|init(?:ial commit)?$"
-    r"|gofmt|lint)",
+    r"^(?:start work|update (?:state|changelog|readme|status)|wip\b|bump|merge\b|fixup|format"
+    r"|init(?:ial commit)?$|gofmt|lint)",
     re.IGNORECASE,
 )
 

@@ -60,7 +60,7 @@ READS = {
     "statement": -0.06,
     "thin": -0.15,
     "cut": -0.05,
-    "taken": -0.08,
+    "taken": -0.15,
     "kind plan": 0.06,
     "kind pull": 0.06,
     "kind commit": 0.03,

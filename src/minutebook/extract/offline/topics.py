@@ -14,6 +14,7 @@ from minutebook.extract.offline.candidates import (
     Heading,
     given_title,
     headings,
+    is_asked,
     project_of,
     subject_of,
     touched,
@@ -26,7 +27,7 @@ from minutebook.extract.offline.headings import (
 from minutebook.extract.offline.topic_model import Model, Range, described, model, stems, worth
 from minutebook.extract.validation import LONGEST_TOPIC, one_line
 
-_SHORT_TITLE = 4  # words of a title that is good enough, where nothing completes it
+_SHORT_TITLE = 4  # words of a title that is good enough
 
 
 def topic_of(
@@ -47,7 +48,7 @@ def topic_of(
         text = title_heading(subject_of(given))
         if text is not None and is_long_enough(text):
             return one_line(text, LONGEST_TOPIC)  # a title of everything: no need to look on
-    named = headings(part, given)
+    named = headings(part, given) if any(map(is_asked, part)) or not _known(part) else ()
     if not named:
         return one_line(_without_words(part), LONGEST_TOPIC)
     best = chosen(named, Range(rounds, start, end, given, taken), learned or model())
@@ -72,8 +73,8 @@ def _titled(named: Sequence[Heading]) -> Sequence[Heading]:
     if short is None:
         return named
     said = set(stems(short.text))
-    longer = [h for h in named if h is not short and 2 * len(said & set(stems(h.text))) > len(said)]
-    return longer or [short]
+    longer = [h for h in named if 4 * len(said & set(stems(h.text))) >= 3 * len(said)]
+    return [h for h in longer if is_long_enough(h.text)] or [short]
 
 
 _COMMANDS = {
@@ -86,11 +87,17 @@ _COMMANDS = {
 }
 
 
+def _known(part: Sequence[Activity]) -> str:
+    """What the command of a range does, where it is one that everybody has."""
+    commands = (round.command.strip("/") for round in part if round.command)
+    return next((_COMMANDS[name] for name in commands if name in _COMMANDS), "")
+
+
 def _without_words(part: Sequence[Activity]) -> str:
     """What can be said of a range in which nothing was said."""
     where = project_of(part) or "an unnamed folder"
     command = next((round.command for round in part if round.command), "").strip("/")
-    if known := _COMMANDS.get(command):
+    if known := _known(part):
         return f"{known} {where}"
     files = touched(part)
     if files:
