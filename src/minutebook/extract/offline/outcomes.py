@@ -31,8 +31,8 @@ _POOR = 0.35
 
 _RESULT = re.compile(
     r"\b(?:no longer|(?:is|are|was|were|has been|have been)(?: now| all| fully| \w+ly){0,2} "
-    r"(?:fixed|done|complete|completed|implemented|live|in place|resolved|added|removed|updated|renamed"
-    r"|moved|replaced|created|merged|opened|deleted|pushed|committed|addressed|reverted|applied"
+    r"(?:fixed|done|complete|completed|implemented|live|in place|resolved|added|removed|updated"
+    r"|renamed|moved|replaced|created|merged|opened|deleted|pushed|committed|addressed|reverted|applied"
     r"|released|deployed|rewritten|split|closed|wired|documented|covered|supported)"
     r"|now (?!i\b|we\b|you\b|let)[a-z]+(?:s|ed)?)\b",
     re.IGNORECASE,

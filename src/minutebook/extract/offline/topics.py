@@ -78,7 +78,7 @@ def _titled(named: Sequence[Heading]) -> Sequence[Heading]:
 
 
 _COMMANDS = {
-    "init": "Write a CLAUDE.md for",
+    "init": "Write the instructions for agents in",
     "review": "Review the changes in",
     "code-review": "Review the code changes in",
     "security-review": "Review the security of",
