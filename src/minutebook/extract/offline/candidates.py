@@ -105,7 +105,7 @@ _PASTED = 3_000  # characters of a prompt in which an error is looked for
 _FILES = 4
 _TEST = re.compile(r"(?:[._-](?:test|spec)s?\.\w+|^test_.*|_test\.\w+)$")
 _ASIDE = re.compile(  # notes and scratch, beside the work; and names that say nothing alone
-    r"[/\\](?:\.claude|\.planning|tmp|temp|scratchpad|memory)[/\\]|(?:^|[/\\])[a-z]+$",
+    r"[/\\](?:\.(?!git)\w+|tmp|temp|scratchpad|memory)[/\\]|(?:^|[/\\])[a-z]+$",
     re.IGNORECASE,
 )
 _MADE = re.compile(r"\.(?:lock|sum|snap|map|min\.js)$|^(?:package-lock\.json|CHANGELOG\.md)$")

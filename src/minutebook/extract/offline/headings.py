@@ -198,16 +198,15 @@ def heading_of(sentence: str) -> str | None:
 
 def _unlabelled(text: str) -> str:
     """A text without the "Plan:", "Task 3:" or "FAIL:" it begins with, or the "plan" at its end."""
+    whole = text
     for _ in range(3):
         label = _LABEL.match(text)
         if label is None:
             break
         text = text[label.end() :]
-    else:
-        return text
     if text.startswith(("FAIL", "-")):
         return _FAILED.sub(r"Fix failing \1", text)
-    return _PLANNED.sub("", text) if text.endswith(_PLANS) else text
+    return _PLANNED.sub("", text) if text == whole and text.endswith(_PLANS) else text
 
 
 def first_of(text: str) -> str:
