@@ -119,3 +119,30 @@ def test_what_is_called_a_decision_is_one() -> None:
 def test_decisions_are_found_in_other_languages(prompt: str) -> None:
     """UND-03: a choice made in German, French or Spanish is one."""
     assert len(decisions_of([answered("", prompt=prompt)])) == 1
+
+
+def test_what_was_opened_comes_before_what_was_said() -> None:
+    """UND-04: a pull request says best what was accomplished."""
+    round = answered("I've added a flag.", edits=1, pull_titles=("feat: hide the form",))
+    assert outcome_of([round]) == "Opened a pull request: Hide the form."
+
+
+def test_a_report_that_goes_on_in_a_list_stands_without_it() -> None:
+    """UND-04: "Removed the start command:" reports a result, whatever the list says."""
+    round = answered("Done. Removed the start command of the shop:\n- one\n- two", edits=1)
+    assert outcome_of([round]) == "Removed the start command of the shop."
+
+
+def test_the_answer_to_a_commit_is_not_the_outcome() -> None:
+    """UND-04: the state of the branch is not what came of the work."""
+    rounds = [
+        answered("Added a lock to the basket store.", edits=1),
+        answered("Only the two files were included.", prompt="commit"),
+    ]
+    assert outcome_of(rounds) == "Added a lock to the basket store."
+
+
+def test_what_is_left_to_the_agent_is_not_decided() -> None:
+    """UND-03: "You decide" chooses nothing."""
+    choice = Choice("Where should the key go?", "You decide", ("In the settings",))
+    assert decisions_of([answered("Done.", choices=(choice,))]) == ()

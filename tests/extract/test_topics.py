@@ -13,12 +13,11 @@ from minutebook.extract.offline.extractor import extract_offline
 from minutebook.extract.offline.headings import heading_of, is_long_enough, length_of
 from minutebook.extract.offline.topic_model import FEATURES, MODEL, model
 from minutebook.extract.offline.topics import topic_of
-from minutebook.extract.offline.words import Vocabulary
 from tests.extract.test_offline import rounds_of
 
 
 def topic(*rounds: Activity, title: str | None = None) -> str:
-    return topic_of(rounds, Vocabulary(rounds), 0, len(rounds), title)
+    return topic_of(rounds, 0, len(rounds), title)
 
 
 def asked(prompt: str, **fields: object) -> Activity:
@@ -198,3 +197,41 @@ def test_any_range_has_one_topic(prompts: list[str], title: str | None) -> None:
     said = topic(*rounds, title=title)
     assert said and said == topic(*rounds, title=title)
     assert length_of(said) <= 20
+
+
+@pytest.mark.parametrize(
+    ("prompt", "heading"),
+    [
+        (
+            "Is there something in my instructions that makes you ask before each and every edit "
+            "of a basket or of a tree",
+            None,
+        ),
+        ("do you have access to the tracker?", None),
+        ("! git switch main", None),
+        ("conda activate orchard", None),
+        ("Fix: Add a lock to the basket store", "Add a lock to the basket store"),
+        ("--- FAIL: TestHarvest_AfterMerge (3.72s)", "Fix failing TestHarvest_AfterMerge"),
+        ("How can we support another shell?", "How to support another shell?"),
+        ("Plan: Show all baskets in the harvest plan", "Show all baskets in the harvest plan"),
+        ("check the basket store. perhaps it needs a lock too", "Check the basket store"),
+    ],
+)
+def test_a_heading_is_whole_and_says_something(prompt: str, heading: str | None) -> None:
+    """UND-02: half a question, a question to the agent, a shell command make no heading."""
+    assert heading_of(prompt) == heading
+
+
+def test_an_issue_is_named_by_its_number() -> None:
+    """UND-02: "this issue" is named by the number the prompt links to."""
+    round = asked("Reproduce this issue: https://github.com/dev/orchard/issues/9431")
+    assert "issue #9431" in topic(round)
+
+
+def test_two_engagements_are_not_called_the_same() -> None:
+    """UND-02: a topic that another engagement has is passed over where there is a good one."""
+    rounds = [
+        asked("Add a gradient to the harvest chart. Document the gradient stops in the guide")
+    ]
+    first = topic_of(rounds, 0, 1, None)
+    assert topic_of(rounds, 0, 1, None, taken=[first]) != first

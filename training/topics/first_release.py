@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from minutebook.derive.identity import identify
@@ -18,6 +19,7 @@ from minutebook.sources.claude_code.read import ClaudeReading
 def main() -> None:
     shared = Path(sys.argv[1])
     files = {path.stem: path for path in shared.glob("*/claude/projects/*/*.jsonl")}
+    first: Callable[..., str] = topic_of  # as the first release had it, with words
     found: dict[str, list[str]] = {}
     for id, ranges in json.load(sys.stdin).items():
         session = read_session(ClaudeReading(files[id], "full"))
@@ -25,7 +27,7 @@ def main() -> None:
         rounds = material_of(info, identify(info, Roster()), session.rounds).rounds
         words = Vocabulary(rounds)
         found[id] = [
-            topic_of(rounds, words, start, end, info.title if start == 0 else None)
+            first(rounds, words, start, end, info.title if start == 0 else None)
             for start, end in ranges
         ]
     json.dump(found, sys.stdout)

@@ -38,6 +38,30 @@ class Labelled:
     ranges: tuple[tuple[int, int, str], ...]
 
 
+@dataclass(frozen=True)
+class Read:
+    """A session, labelled or not."""
+
+    id: str
+    repository: str
+    title: str | None
+    project: str
+    rounds: tuple[Activity, ...]
+
+
+def read_all() -> list[Read]:
+    """Every shared session in which something was said."""
+    repositories, found = _repositories(), []
+    for id, path in sorted(_transcripts().items()):
+        session = read_session(ClaudeReading(path, "full"))
+        info = session.info
+        material = material_of(info, identify(info, Roster()), session.rounds)
+        if any(round.prompt.strip() for round in material.rounds):
+            repository = repositories.get(id, "")
+            found.append(Read(id, repository, info.title, material.project, material.rounds))
+    return found
+
+
 def labelled(*files: str) -> list[Labelled]:
     """Sessions of label files, in the order of the files."""
     transcripts, repositories = _transcripts(), _repositories()

@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from minutebook.extract.offline.candidates import Heading, given_title, headings
 from minutebook.extract.offline.topic_model import (
     FEATURES,
+    READS,
     Model,
     Range,
     described,
@@ -115,12 +116,13 @@ def _scored(example: Example, partial: Model) -> tuple[list[dict[str, float]], l
 def _forms(
     rows: list[dict[str, float]], targets: list[float], weights: list[float]
 ) -> dict[str, float]:
-    names = sorted({name for row in rows for name in row})
+    # How well a heading reads is not for agreement to decide.
+    names = sorted({name for row in rows for name in row if READS.get(name, 0.0) >= 0})
     column = {name: i for i, name in enumerate(names)}
     table = np.zeros((len(rows), len(names)))
     for i, row in enumerate(rows):
-        for name, value in row.items():
-            table[i, column[name]] = value
+        for name in row.keys() & column.keys():
+            table[i, column[name]] = row[name]
     scale = np.array(weights) * len(weights) / sum(weights)
     fit = Ridge(alpha=DAMPING, fit_intercept=False, solver="cholesky")
     fit.fit(table, np.array(targets), sample_weight=scale)

@@ -58,7 +58,8 @@ _COMMANDS = (
 )
 _COMMIT = re.compile(r"^\[[^\]\n]{1,200} (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.*)$", re.MULTILINE)
 _OPENS = re.compile(r"\b(?:gh pr create|glab mr create|hub pull-request)\b")
-_TITLED = re.compile(r"--title[ =](?P<quote>[\"'])(?P<title>[^\n]{3,300}?)(?P=quote)")
+_TITLED = re.compile(r"--title[ =](?P<quote>[\"'])(?P<title>(?:\\[^\n]|[^\n\\]){3,300}?)(?P=quote)")
+_ESCAPED = re.compile(r"\\([\"`$\\])")
 _PULL = re.compile(
     r"https://[\w.-]{1,100}(?:/[\w.-]{1,100}){2,4}(?:/-)?/(?:pull|merge_requests)/\d{1,9}"
 )
@@ -218,7 +219,7 @@ def _pull_titles(call: ToolCall) -> list[str]:
     command = command_of(call)[:_COMMAND_CHARS]
     if not _OPENS.search(command) or call.result is None or call.result.error:
         return []
-    return [match["title"] for match in _TITLED.finditer(command)]
+    return [_ESCAPED.sub(r"\1", match["title"]) for match in _TITLED.finditer(command)]
 
 
 def _shortened(text: str, limit: int) -> str:

@@ -25,19 +25,35 @@ _NUMBERED = re.compile(r"/(pull|issues|merge_requests)/(\d{1,9})\b")
 _POINTS = {"pull": "PR", "issues": "issue", "merge_requests": "MR"}
 
 
+_MARKED = re.compile(
+    r"[<>*_~`#@/\\\[•▸–—✅✓✔☑❌⏺→-]|www\.|^\s*(?:\(?\w{1,3}[.)]|step )", re.IGNORECASE
+)
+
+
 @lru_cache(maxsize=4_096)  # the same sentences are looked at again and again
 def without_marks(text: str) -> str:
     """Plain text on one line: no Markdown, no tags, links as their text, paths as their name."""
-    line = _HOSTED.sub("", _TAG.sub(" ", _WRAPPED.sub(" ", without_links(text))))
-    line = _AT.sub("", _PATH.sub(r"\1", _CODE.sub(_quoted, line)))
+    if _MARKED.search(text) is None:
+        return " ".join(text.split())
+    line = without_links(text)
+    if "<" in line:
+        line = _TAG.sub(" ", _WRAPPED.sub(" ", line))
+    line = _HOSTED.sub("", line) if "/" in line else line
+    line = _CODE.sub(_quoted, line) if "`" in line else line
+    line = _PATH.sub(r"\1", line) if "/" in line or "\\" in line else line
+    line = _AT.sub("", line) if "@" in line else line
     for _ in range(3):
-        line = _BULLET.sub("", _MARKS.sub("", line.strip()))
+        bare = _BULLET.sub("", _MARKS.sub("", line.strip()))
+        if bare == line:
+            break
+        line = bare
     return " ".join(line.split())
 
 
 def without_links(text: str) -> str:
     """Links as their text, addresses as what they point at (``PR #12``) or gone."""
-    return _URL.sub(_pointed_at, _LINK.sub(r"\1", text))
+    text = _LINK.sub(r"\1", text) if "](" in text else text
+    return _URL.sub(_pointed_at, text) if "://" in text or "www." in text else text
 
 
 def _quoted(code: re.Match[str]) -> str:

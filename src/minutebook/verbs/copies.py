@@ -107,8 +107,9 @@ def _families(archive: Archive, begun: Mapping[str, Sequence[str]]) -> Iterator[
 
 def _material(archive: Archive, session_id: str) -> Material | None:
     """A session as an extractor sees it; None for one that cannot be read."""
+    entry = archive.ledger().sessions.get(session_id)
     try:
-        return read_material(archive, session_id)
+        return read_material(archive, session_id, entry.info if entry is not None else None)
     except OSError:
         return None
 

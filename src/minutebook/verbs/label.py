@@ -15,6 +15,7 @@ from minutebook.errors import NotFound
 from minutebook.extract.extractor import Extractor, Failed
 from minutebook.extract.material import OPENING_CHARS, Material, MaterialBuilder
 from minutebook.extract.records import base_record, extracted_record, free_id
+from minutebook.model import SessionInfo
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.sources.base import Transcript
 from minutebook.verbs.select import OFFLINE, Selected, is_outdated
@@ -145,14 +146,19 @@ class Labelling:
         )
 
 
-def read_material(archive: Archive, session_id: str) -> Material | None:
-    """A session as extractors see it; None where its file is not a transcript."""
+def read_material(
+    archive: Archive, session_id: str, info: SessionInfo | None = None
+) -> Material | None:
+    """A session as extractors see it; None where its file is not a transcript.
+
+    `info` is what is known of it, where the caller knows; looking it up gathers all sessions.
+    """
     opened = archive.open(session_id)
     builder = MaterialBuilder()
     for round in opened.stored_rounds():
         builder.add(round)
     try:
-        info = archive.stored_summary(session_id).info
+        info = info or archive.stored_summary(session_id).info
     except NotFound:
         return None
     if (entry := archive.ledger().sessions.get(session_id)) is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from minutebook.derive.activity import Activity
 from minutebook.derive.markup import without_marks
@@ -14,8 +15,10 @@ from minutebook.extract.offline.headings import (
     MOST_WORDS,
     heading_of,
     is_long_enough,
+    is_question,
     is_wide,
     length_of,
+    loose_heading,
     title_heading,
     uncapital,
 )
@@ -26,13 +29,15 @@ from minutebook.extract.offline.requests import (
     sentences,
     without_command,
 )
-from minutebook.extract.offline.verbs import is_report
+from minutebook.extract.offline.verbs import is_imperative, is_report
 
-_REQUESTS = 4  # of a range: what is asked after that belongs to what was asked before
-_SENTENCES = 6
+_REQUESTS = 3  # of a range: what is asked after that belongs to what was asked before
+_SENTENCES = 4
+_CLAUSED = 40  # characters from which parts of a sentence are looked at
 _COMMITS = 8
 _TASKS = 8
 _MOST = 80
+_TOLD = ("opening", "closing")  # sentences of the agent: reports make headings, statements do not
 _ASKED = ("title", "plan", "request", "later", "commit", "pull")
 _CONVENTIONAL = re.compile(
     r"^(?P<kind>[a-z]+)(?:\((?P<scope>[^)]{1,60})\))?!?:\s*(?=\S)|^\[[^\]]{1,30}\]\s*"
@@ -54,7 +59,7 @@ _COMPLAINT = re.compile(
     r"^(?!(?:are|is|do|does|did|can|should|was|were|\w+ing|fix|add|remove|make|use|update"
     r"|debug|find|investigate|review|avoid|stop|handle)\b).*"
     r"\b(?:doesn['’]t|isn['’]t|aren['’]t|can['’]t|cannot|fails?|failed|errors?|crash(?:es)?|broken"
-    r"|wrong(?:ly)?|missing|bugs?|stale|lost|never|incorrect(?:ly)?|does not|is not)\b",
+    r"|wrong(?:ly)?|missing|bugs?|stale|lost|never|incorrect(?:ly)?|(?:does|do|is|are) not)\b",
     re.IGNORECASE,
 )
 _LOOKS = re.compile(  # how the agent sets to work, which is not what the work is
@@ -64,12 +69,45 @@ _LOOKS = re.compile(  # how the agent sets to work, which is not what the work i
     r"|search|gather|grab|tak|pull|begin|run|find|try|view|load|launch|verify|inspect)(?:e|ing)?\b",
     re.IGNORECASE,
 )
+_STEP = re.compile(  # a task of every piece of work
+    r"(?:explore|verify|run|finali[sz]e|read|search|commit|push|lint|start|mark|wait)\b",
+    re.IGNORECASE,
+)
+_BEGINS = 90  # characters in which a report has its verb
+_TELLS = re.compile(
+    r"\b(?:\w{3,}ed|(?:re)?wrote|(?:re)?written|built|made|set|split|I['’]ll|I will|[Ll]et me"
+    r"|[Ww]e['’]ll|[Ww]e will|I['’]m going|I am going)\b"
+)
 _GERUND = re.compile(r"[A-Za-z]+ing\b")
 _ITEM = re.compile(r"[-*•]|\d+[.)]")
 _STATES = re.compile(
     r"\b(?:is|are|was|were|exists?|becomes?|has|have|says?|means?)\b", re.IGNORECASE
 )
 _PULL = re.compile(r"\b(?:PRs?|MR|pull request)\b", re.IGNORECASE)
+_PLAN = re.compile(r"(?:implement\b.{0,40}\bplan\b|#\s)", re.IGNORECASE)
+_COMMAND_VERB = re.compile(r"/[\w.:-]*?[:-](\w+) +(?=[a-z])")
+_HOUSEKEEPING = re.compile(
+    r"/(?:compact|clear|model|resume|config|log(?:in|out)|cost|help|exit|quit|memory|permissions|mcp"
+    r"|agents|status|doctor|fast|effort|rename|export|context|usage)\b"
+)
+_POINTS_AT = re.compile(
+    r"\b(?:this|that|the|the following) (issue|PR|MR|pull request|ticket)\b"
+    r"(?![ :]*(?:#|comment|https?:))",
+    re.IGNORECASE,
+)
+_LAST_WORD = re.compile(r"(\w+)\W*$")
+_CONTINUES = re.compile(r"[\"'`*]* \w")
+_TROUBLE = re.compile(
+    r"(?:\b(?:[A-Z]\w*)?[Ee]rror|\bERROR|\bfatal|\bpanic|\bException)\]?\s*: +"
+    r"(?:\[?(?:error|ERROR|Error)\]?:? +)?([^\n\"]{15,110})"
+)
+_PASTED = 3_000  # characters of a prompt in which an error is looked for
+_FILES = 4
+_TEST = re.compile(r"(?:[._-](?:test|spec)s?\.\w+|^test_.*|_test\.\w+)$")
+_ASIDE = re.compile(  # notes and scratch, beside the work; and names that say nothing alone
+    r"[/\\](?:\.(?!git)\w+|tmp|temp|scratchpad|memory)[/\\]|(?:^|[/\\])[a-z]+$",
+    re.IGNORECASE,
+)
 _MADE = re.compile(r"\.(?:lock|sum|snap|map|min\.js)$|^(?:package-lock\.json|CHANGELOG\.md)$")
 
 
@@ -84,6 +122,20 @@ class Heading:
     sentence: int = 0
     completed: str = ""
     """What was added to it: the files or the project worked in, the request opened, "Fix"."""
+    cut: bool = False
+    """Whether its sentence goes on."""
+    said: str = ""
+    """The text without that; empty where nothing was added."""
+
+    @property
+    def bare(self) -> str:
+        return self.said or self.text
+
+
+@lru_cache(maxsize=1_024)  # topics, outcomes and decisions look at the same answers
+def sentences_of(text: str) -> tuple[str, ...]:
+    """A text in whole sentences."""
+    return tuple(sentences(text))
 
 
 def given_title(rounds: Sequence[Activity], title: str | None) -> str | None:
@@ -106,10 +158,12 @@ def headings(part: Sequence[Activity], title: str | None) -> list[Heading]:
         if raw in seen:
             continue
         seen.add(raw)
-        text = title_heading(raw) if kind == "title" else heading_of(raw)
-        if text is None:
+        text = title_heading(subject_of(raw)) if kind == "title" else heading_of(raw)
+        if text is None or (kind in _TOLD and not is_imperative(text)):
             continue
-        for candidate in _completed(Heading(text, kind, place, sentence), part):
+        for candidate in _completed(
+            Heading(text, kind, place, sentence, cut=_goes_on(raw, text)), part
+        ):
             short = kind == "title" and 3 <= length_of(candidate.text) < FEWEST_WORDS
             if short or is_long_enough(candidate.text):
                 found.setdefault(candidate.text.lower(), candidate)
@@ -117,7 +171,37 @@ def headings(part: Sequence[Activity], title: str | None) -> list[Heading]:
                 brief.setdefault(candidate.text.lower(), candidate)
         if len(found) >= _MOST:
             break
-    return list((found or brief).values())
+    return list((found or brief).values()) or _loose(part)
+
+
+def _loose(part: Sequence[Activity]) -> list[Heading]:
+    """Where nothing makes a good heading, what was said: better than nothing."""
+    for round in part[:_REQUESTS]:
+        trouble = _TROUBLE.search(round.prompt[:_PASTED])
+        text = loose_heading(f"Fix error: {trouble[1].split('. ')[0]}") if trouble else None
+        if text is not None:
+            return [Heading(text, "request")]
+    where = touched(part) or project_of(part)
+    for round in filter(is_asked, part):
+        for sentence in sentences_of(_typed(round))[:_SENTENCES]:
+            text = loose_heading(sentence, where)
+            if text is not None:
+                return [Heading(text, "request")]
+    found = []
+    for sentence, kind, place, order in _answers(part):
+        text = heading_of(sentence)
+        if text is not None and is_long_enough(text) and not is_question(text):
+            found.append(Heading(text, kind, place, order))
+    return found
+
+
+def _goes_on(raw: str, text: str) -> bool:
+    """Whether a heading breaks off within a clause of its sentence."""
+    last = _LAST_WORD.search(text)
+    if last is None or text.endswith(")"):
+        return False  # what stands in brackets was added, or ends the sentence
+    rest = raw[raw.rfind(last[1]) + len(last[1]) :] if last[1] in raw else ""
+    return _CONTINUES.match(rest) is not None
 
 
 def _completed(heading: Heading, part: Sequence[Activity]) -> Iterator[Heading]:
@@ -126,33 +210,46 @@ def _completed(heading: Heading, part: Sequence[Activity]) -> Iterator[Heading]:
     length = length_of(heading.text)
     if heading.text.endswith("?") or length < 2 or is_wide(heading.text):
         return
-    if length <= MOST_WORDS - 1 and any(r.edits for r in part) and _COMPLAINT.search(heading.text):
-        yield replace(heading, text=f"Fix: {uncapital(heading.text)}", completed="fix")
+    trouble = heading.kind != "plan" and _COMPLAINT.search(heading.text)
+    if trouble and length <= MOST_WORDS - 1 and any(r.edits for r in part):
+        yield replace(
+            heading, text=f"Fix: {uncapital(heading.text)}", completed="fix", said=heading.text
+        )
     opened = any(round.pull_requests for round in part) and not _PULL.search(heading.text)
     if opened and length <= MOST_WORDS - 4:
-        yield replace(heading, text=f"{heading.text} and open a PR", completed="pull")
+        yield replace(
+            heading, text=f"{heading.text} and open a PR", completed="pull", said=heading.text
+        )
     if _STATES.search(heading.text):
         return
-    if length <= FEWEST_WORDS + 5 and " in " not in f"{heading.text.lower()} "[-30:]:
+    if length <= FEWEST_WORDS + 1 and " in " not in f"{heading.text.lower()} "[-30:]:
         for what, where in (("files", touched(part)), ("project", project_of(part))):
             if where and where.lower() not in heading.text.lower():
-                yield replace(heading, text=f"{heading.text} in {where}", completed=what)
+                yield replace(
+                    heading, text=f"{heading.text} in {where}", completed=what, said=heading.text
+                )
 
 
 def touched(part: Sequence[Activity]) -> str:
-    """The one or two files a range changed; empty where it changed more."""
+    """The one or two files a range changed, tests aside; empty where it changed more."""
     names: dict[str, None] = {}
     for round in part:
         for file in round.files:
             name = re.split(r"[/\\]", file)[-1]
-            if not _MADE.search(name) and len(name) <= 40:
+            if not (_MADE.search(name) or _ASIDE.search(file)) and len(name) <= 40:
                 names[name] = None
-    return " and ".join(names) if 1 <= len(names) <= 2 else ""
+            if len(names) > _FILES:
+                return ""
+    others = [name for name in names if not _TEST.search(name)] or list(names)
+    return " and ".join(others) if 1 <= len(others) <= 2 else ""
 
 
 def project_of(part: Sequence[Activity]) -> str:
-    """The last part of the folder a range was worked in."""
-    folder = next((round.cwd for round in part if round.cwd), None) or ""
+    """The last part of the folder a range was worked in, else of a file it changed."""
+    folder = next((round.cwd for round in part if round.cwd), None)
+    if folder is None:
+        file = next((file for round in part for file in round.files), "")
+        folder = re.sub(r"[/\\][^/\\]*$", "", file)
     name = re.split(r"[/\\]", folder.rstrip("/\\"))[-1]
     return name if re.fullmatch(r"[\w.][\w.-]{1,23}", name) else ""
 
@@ -163,49 +260,78 @@ def _texts(part: Sequence[Activity], title: str | None) -> Iterator[tuple[str, s
         yield title, "title", 0, 0
     for place, plan in enumerate([round.plan for round in part if round.plan][-2:]):
         yield plan, "plan", place, 0
-    asked = [r for r in part if r.prompt.strip() and not is_reply(r.prompt)][:_REQUESTS]
+    asked = [r for r in part if is_asked(r)][:_REQUESTS]
     for place, round in enumerate(asked):
-        typed = without_command(round.prompt)
+        typed = _typed(round)
+        planned = place == 0 and _PLAN.match(typed) is not None
         for heading in headlines(typed)[:2]:
-            yield heading, "plan" if place == 0 else "later", place, 0
+            yield heading, "plan" if planned else "head" if place == 0 else "later", place, 0
         kind = "request" if place == 0 else "later"
-        pieces = sentences(typed)[:_SENTENCES]
+        pieces = sentences_of(typed)[:_SENTENCES]
         for order, sentence in enumerate(pieces):
             yield sentence, kind, place, order
-        for order, sentence in enumerate(pieces):
-            for clause in clauses(sentence)[:4]:
-                yield clause, kind, place, order
+        for order, sentence in enumerate(pieces if place == 0 else pieces[:2]):
+            if len(sentence) > _CLAUSED:
+                for clause in clauses(sentence)[:4]:
+                    yield clause, kind, place, order
     titles = [title for round in part for title in round.pull_titles]
     for place, text in enumerate(titles[:4]):
         yield subject_of(text), "pull", place, 0
     subjects = [commit.subject for round in part for commit in round.commits]
     for place, text in enumerate([s for s in subjects if not _SMALL.search(s)][:_COMMITS]):
         yield subject_of(text), "commit", place, 0
-    tasks = [task for round in part for task in round.tasks]
+    tasks = [task for round in part for task in round.tasks if not _STEP.match(task)]
     for place, text in enumerate(tasks[:_TASKS]):
         yield text, "task", place, 0
-    yield from _answers(part)
+    yield from (told for told in _answers(part) if told[1] not in _TOLD or _tells(told[0]))
+
+
+def is_asked(round: Activity) -> bool:
+    """Whether a prompt asks for something, in words: not a reply, nor a mere command."""
+    prompt = round.prompt.strip()
+    if not prompt or prompt.startswith("!") or is_reply(prompt):
+        return False
+    return not prompt.startswith("/") or (" " in prompt and not _HOUSEKEEPING.match(prompt))
+
+
+def _typed(round: Activity) -> str:
+    """A prompt without its command, whose verb stays: ``/gsd:debug the login`` asks to debug."""
+    prompt = round.prompt.lstrip()
+    typed = without_command(prompt)
+    verb = _COMMAND_VERB.match(prompt)
+    if verb and is_imperative(verb[1]) and not is_imperative(typed):
+        typed = f"{verb[1]} {typed}"
+    if len(round.references) == 1:
+        number = round.references[0].rpartition("#")[2]
+        return _POINTS_AT.sub(lambda match: f"{match[1]} #{number}", typed, count=1)
+    return typed
 
 
 def _answers(part: Sequence[Activity]) -> Iterator[tuple[str, str, int, int]]:
     for place, round in enumerate(part[:2]):
-        for order, sentence in enumerate(sentences(round.opening)[:2]):
-            if not _LOOKS.match(sentence) and not _GERUND.match(sentence):
+        for order, sentence in enumerate(sentences_of(round.opening)[:2]):
+            looks = _LOOKS.match(sentence) or _GERUND.match(sentence)
+            if not looks:
                 yield sentence, "opening", place, order
     told = [round.answer for round in reversed(part) if len(round.answer) > 60][:3]
     for place, answer in enumerate(told):
         for order, heading in enumerate(headlines(answer)[:3]):
             yield heading, "head", place, order
-        for order, sentence in enumerate(sentences(answer)[:4]):
+        for order, sentence in enumerate(sentences_of(answer)[:4]):
             if not _ITEM.match(sentence) or is_report(without_marks(sentence)):
                 yield sentence, "closing", place, order
+
+
+def _tells(sentence: str) -> bool:
+    """Whether a sentence may say what was, is or will be done: most say something else."""
+    return _TELLS.search(sentence[:_BEGINS]) is not None or is_imperative(sentence.lstrip(" *-#"))
 
 
 def subject_of(subject: str) -> str:
     """A commit's subject without the ``feat(scope):`` of its convention, as an imperative."""
     from minutebook.derive.secrets import mask  # subjects come as git printed them
 
-    subject = mask(_TRAILER.sub("", subject))
+    subject = mask(_TRAILER.sub("", subject.removeprefix("@ ")))
     match = _CONVENTIONAL.match(subject)
     if match is None:
         return subject

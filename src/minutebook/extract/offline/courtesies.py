@@ -29,10 +29,12 @@ _SMALL_WORDS = _any(
     r"""
     ok(?:ay)?|so|hm+|a+h|oh|wow|and|but|also|now|then|well|yes|yeah|yep|yup|no|nope|great|cool|nice
     perfect|awesome|excellent|amazing|thanks?(?: you)?(?: (?:so|very) much)?|sorry|apologies
-    actually|erm?|uh+m?|alright|right|first(?: of all)?|firstly|next(?: up)?|finally|please|pls|plz
+    actually|erm?|u[hm]+|g?a+h|argh|ugh|lol|alright|right|first(?: of all)?|firstly
+    next(?: up)?|finally|please|pls|plz
     just|maybe|perhaps|basically|btw|by the way|thinking again|anyway|hence|sure|got it|makes sense
     good (?:point|question|idea|job|work|stuff)|good|for now|at this point|quick question|again
     one more thing|fyi|additionally|lately
+    done(?= ?[.,!:–—-])|while we wait for[^,.]{3,40},
     still|in the meantime|in general|sounds good|looks good|lgtm
     bitte|danke(?: sch(?:ö|oe)n)?|ja|nein|genau|super|und|aber|jetzt|dann|zun(?:ä|ae)chst|mal
     als n(?:ä|ae)chstes|noch etwas|entschuldigung
@@ -51,12 +53,14 @@ _ASKING = _any(
     i(?:['’]m| am) (?:trying|looking|going|about|planning|hoping) to
     i (?:still )?(?:think|guess|feel like|feel|noticed|see|believe|wonder|suspect|saw|realized)
     i(?:['’]m| was| am) (?:wondering|thinking)(?: about)?
-    i(?:['’]m| am)? (?:also |still )?(?:getting|seeing|have|got|get|see|want|need)(?= an? | the )
+    i(?:['’]m| am)? (?:also |still )?(?:getting|seeing|get|see)(?= an? | the )
+    i (?:also |still )?(?:want|need)(?= an? )
     (?:we|there) (?:still |also )?(?:have|is|are|seems? to be|might be)(?= an? )
     let['’]?s|let us|we (?:still )?(?:should|could|can|must|have to|need to|want to)
-    you (?:should|could|can|must|need to|have to)|so that|that|if|whether
+    you (?:should|could|can|must|need to|have to)|so that|that
     (?:your|the|my|our) (?:task|job|goal|idea|aim) is to
-    go ahead and|go and|help (?:me|us)(?: to| with)?|is it possible to|would it be possible to
+    go ahead (?:and|with)|go and|help (?:me|us)(?: to| with)?
+    is it possible to|would it be possible to
     it would be (?:good|nice|great|cool) (?:to|if (?:we|you) could)
     (?:give|show|tell|generate|get) (?:me|us)|do we have|do you (?:think|know|see|mind)
     feel free to|make sure(?: that| to)?|remember to

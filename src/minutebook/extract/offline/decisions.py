@@ -13,11 +13,10 @@ from collections.abc import Iterator, Sequence
 from minutebook.derive.activity import Activity
 from minutebook.derive.calls import Choice
 from minutebook.derive.markup import without_marks
-from minutebook.extract.offline.candidates import subject_of
+from minutebook.extract.offline.candidates import sentences_of, subject_of
 from minutebook.extract.offline.courtesies import without_courtesies
-from minutebook.extract.offline.headings import is_question, length_of
+from minutebook.extract.offline.headings import first_of, is_question, length_of
 from minutebook.extract.offline.outcomes import as_sentence
-from minutebook.extract.offline.requests import sentences
 from minutebook.extract.offline.topic_model import stems
 from minutebook.extract.offline.verbs import is_imperative
 from minutebook.model.engagement import MOST_DECISIONS
@@ -27,10 +26,12 @@ _FEWEST = 5
 _TYPED = 1_200  # characters of a prompt: what is longer was pasted
 _ANSWER = 2_500
 _NAMED_BY = 60  # characters: "Decision:" stands at the beginning
-_OVER = (
-    r"(?:instead of|rather than|in favou?r of|in place of|as opposed to|anstatt|statt|au lieu de"
-    r"|plutôt que|en lugar de|en vez de|ではなく|代わりに|而不是)"
+_OVERS = (
+    *("instead of", "rather than", "in favor of", "in favour of", "in place of", "as opposed to"),
+    *("anstatt", "statt", "au lieu de", "plutôt que", "en lugar de", "en vez de"),
+    *("ではなく", "代わりに", "而不是"),
 )
+_OVER = f"(?:{'|'.join(_OVERS)})"
 _INSTEAD = re.compile(rf"\b{_OVER}|ではなく|代わりに|而不是", re.IGNORECASE)
 _CHOSEN = re.compile(
     r"^(?:(?:let['’]?s|let us|we(?:['’]ll| will| should)|i(?:['’]d| would| will|['’]ll)"
@@ -44,8 +45,14 @@ _CHOSEN = re.compile(
     r"|nimm|verwende|behalte|utilise|garde|usa|mantén|utiliza)\b",
     re.IGNORECASE,
 )
+_CHOOSES = re.compile(  # what `_CHOSEN` and `_INSTEAD` look for, anywhere: most sentences have none
+    r"\b(?:go with|use|keep|drop|stick|prefer|choose|pick|switch|stay|leave out|do not|don['’]t"
+    r"|never|always|only|nimm|verwende|behalte|utilise|garde|usa|mantén|utiliza)\b|" + _OVER,
+    re.IGNORECASE,
+)
 _MEANS = re.compile(  # how to work, not what to choose
-    r"\b(?:skills?|sub-?agents?|commands?|reference|examples?|mcp|worktrees?|tool|playwright|gh cli"
+    r"\b(?:skills?|sub-?agents?|commands?|reference|examples?|mcp|worktrees?|prs?|commits?"
+    r"|branch(?:es)?|tool|playwright|gh cli"
     r"|following|context|attached|screenshot)\b|^use (?:the |an? )?(?:\S+ ){1,3}to ",
     re.IGNORECASE,
 )
@@ -61,7 +68,7 @@ _DECIDED = re.compile(
     r"|went with)\b",
     re.IGNORECASE,
 )
-_MAYBE = re.compile(r"deci|décision|entscheid|chose|agreed|settled|opted|went with", re.IGNORECASE)
+_MAYBE = ("deci", "décision", "entscheid", "chose", "agreed", "settled", "opted", "went with")
 _SWITCHED = re.compile(
     rf"\b{_OVER}|^(?:replace \S.* (?:with|by) |switch (?:from .* )?to |drop (?:support|the)\b"
     r"|use \S.* for |prefer |default to |make \S.* (?:the default|opt-in|opt-out|optional"
@@ -71,14 +78,15 @@ _SWITCHED = re.compile(
 _OPEN = re.compile(
     r"\b(?:would|could|might|may|maybe|perhaps|should|if|whether|option|alternatively|recommend"
     r"|suggest|consider|propose|either|want me|let me know|can you explain|i think|not sure"
-    r"|wonder)\b",
+    r"|wonder|something|somehow)\b",
     re.IGNORECASE,
 )
 _ERROR = re.compile(r"\b(?:error|failed|exception|expected|got|warning|traceback)\b", re.IGNORECASE)
 _PROCEDURE = re.compile(
     r"\b(?:would you like (?:me )?to do|like to proceed|want to do|work on (?:next|now)|do next"
     r"|ready to|shall i|should i (?:proceed|continue|commit|push|start|go)|proceed\?|continue\?"
-    r"|discuss|deliver|wait for|create it|commit|push|which (?:issue|todo|task|pr|phase|area|one)"
+    r"|more questions|next area|move on|discuss|deliver|wait for|create it|commit|push"
+    r"|which (?:issue|todo|task|pr|phase|area|one)"
     r"|look(?:s)? (?:good|right|correct)|approve)\b",
     re.IGNORECASE,
 )
@@ -87,7 +95,9 @@ _FACT = re.compile(
     re.IGNORECASE,
 )
 _UNSAID = re.compile(
-    r"^(?:yes|no|ok|continue|proceed|skip|work on it now|start|done|other|none)\b", re.IGNORECASE
+    r"^(?:yes|no|ok|continue|proceed|skip|work on it now|start|done|other|none"
+    r"|you decide|next\b|move on)\b",
+    re.IGNORECASE,
 )
 _BRACKETS = re.compile(r"\s*\([^()]*\)")
 _SELF = re.compile(r"^(?:i|we)(?:['’]ve| have)? ", re.IGNORECASE)
@@ -139,11 +149,13 @@ def _answered(choice: Choice) -> str | None:
 
 def _told(prompt: str) -> Iterator[str]:
     """What the person told the agent to choose, in their own words."""
-    if len(prompt) > 2 * _TYPED:
-        return  # a plan or a report that was pasted
-    for sentence in sentences(prompt[:_TYPED])[:20]:
+    if len(prompt) > 2 * _TYPED or not _CHOOSES.search(prompt[:_TYPED]):
+        return  # a plan or a report that was pasted, or nothing is chosen
+    for sentence in sentences_of(prompt[:_TYPED])[:20]:
+        if not _CHOOSES.search(sentence):
+            continue
         line = without_marks(sentence)
-        plain = without_courtesies(line)
+        plain = first_of(without_courtesies(line))
         if not _whole(plain) or is_question(plain) or _ERROR.search(plain):
             continue
         chosen = (_CHOSEN.match(line) or _CHOSEN.match(plain)) and not _MEANS.search(plain)
@@ -154,9 +166,7 @@ def _told(prompt: str) -> Iterator[str]:
 
 def _called(answer: str) -> Iterator[str]:
     """What somebody called a decision."""
-    if not _MAYBE.search(answer[:_ANSWER]):
-        return  # most answers: looking is cheaper than taking them apart
-    for sentence in sentences(answer[:_ANSWER]):
+    for sentence in _having(_MAYBE, answer[:_ANSWER]):
         line = without_marks(sentence)
         mark = _NAMED.search(line[:_NAMED_BY])
         rest = line[mark.end() :] if mark else line
@@ -173,13 +183,21 @@ def _committed(round: Activity) -> Iterator[str]:
 
 def _reported(answer: str) -> Iterator[str]:
     """Reports of the agent that say what it did instead of what."""
-    if not _INSTEAD.search(answer[:_ANSWER]):
-        return
-    for sentence in sentences(answer[:_ANSWER]):
+    for sentence in _having(_OVERS, answer[:_ANSWER]):
         line = _BRACKETS.sub("", without_marks(sentence))
         chosen = _MADE.match(line) and _INSTEAD.search(line)
         if chosen and _whole(line) and length_of(line) <= 26 and not _OPEN.search(line):
             yield _SELF.sub("", line)
+
+
+def _having(words: Sequence[str], text: str) -> Iterator[str]:
+    """Sentences with one of these words: looking is cheaper than taking them apart."""
+    small = text.lower()
+    found = [word for word in words if word in small]
+    for sentence in sentences_of(text) if found else ():
+        small = sentence.lower()
+        if any(word in small for word in found):
+            yield sentence
 
 
 def _whole(sentence: str) -> bool:

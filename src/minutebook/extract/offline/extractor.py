@@ -14,12 +14,13 @@ from minutebook.extract.offline.model import Models, models
 from minutebook.extract.offline.outcomes import outcome_of
 from minutebook.extract.offline.phases import phase_of
 from minutebook.extract.offline.reasons import Reason
+from minutebook.extract.offline.topic_model import Model as TopicModel
 from minutebook.extract.offline.topics import topic_of
 from minutebook.extract.offline.words import Vocabulary
 from minutebook.extract.reply import Reply, ReplyEngagement
 from minutebook.extract.validation import one_line
 
-VERSION = "offline-3"
+VERSION = "offline-4"
 """Changes with every change of rules or models, so that records tell which ones made them."""
 
 _SUMMARY_TOPICS = 4
@@ -40,12 +41,16 @@ class Explanation:
 
 
 def extract_offline(
-    rounds: Sequence[Activity], title: str | None, project: str, learned: Models | None = None
+    rounds: Sequence[Activity],
+    title: str | None,
+    project: str,
+    learned: Models | None = None,
+    headed: TopicModel | None = None,
 ) -> tuple[Reply, list[Explanation]]:
     """What a language model would answer, found without one.
 
-    `learned` are other models than those of the package: a benchmark's, trained without the
-    sessions it asks about.
+    `learned` and `headed` are other models than those of the package: a benchmark's, trained
+    without the sessions it asks about.
     """
     learned = learned or models()
     words = Vocabulary(rounds)
@@ -55,11 +60,12 @@ def extract_offline(
     explanations: list[Explanation] = []
     for start, end, cut in _ranges(cuts, len(rounds)):
         part = rounds[start:end]
+        taken = {engagement.topic for engagement in engagements}
         method, why = method_of(session, start, end, learned)
         phase, because = phase_of(session, start, end, learned)
         engagements.append(
             ReplyEngagement(
-                topic=topic_of(rounds, words, start, end, title if start == 0 else None),
+                topic=topic_of(rounds, start, end, title if start == 0 else None, headed, taken),
                 project=next((r.cwd for r in part if r.cwd), None) or project,
                 method=method,
                 phase=phase,

@@ -8,7 +8,7 @@ from functools import lru_cache
 from minutebook.derive.markup import without_marks
 from minutebook.extract.offline.courtesies import is_chatter, without_courtesies
 from minutebook.extract.offline.requests import without_command
-from minutebook.extract.offline.verbs import as_imperative
+from minutebook.extract.offline.verbs import as_imperative, is_imperative
 
 MOST_WORDS = 15
 FEWEST_WORDS = 5
@@ -17,10 +17,13 @@ _LONGEST = 400  # characters of a sentence that is looked at
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _WIDE_RUN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
+_SPELT = re.compile(r"[^\sA-Za-z0-9]*[A-Za-z0-9]\S*")
+
 _LABEL = re.compile(
     r"^(?:implement(?:ation)? (?:the following )?plan|plan|context|task|goal|objective|problem|bug"
-    r"|issue|feature(?: request)?|title|summary|pr summary|overview|question|note|todo|subject"
-    r"|phase \d+|fix \d+|option \d+|any ideas|[a-z]{2,10}\([\w./-]{1,40}\)!?)\s*[:–—]\s*",
+    r"|issue|feature(?: request)?|title|summary|pr summary|overview|(?:\w+ )?question|note|todo"
+    r"|subject|(?:phase|fix|option|task|step|part|item) \d+|any ideas"
+    r"|[a-z]{2,10}\([\w./-]{1,40}\)!?)\s*[:–—]\s*",
     re.IGNORECASE,
 )
 _EMPTY = re.compile(
@@ -45,14 +48,21 @@ _POINTER = re.compile(r"^((?:PR|issue|MR) #\d+)[\s:,-]+(?=\S+ \S+ \S)", re.IGNOR
 _PLANNED = re.compile(
     r"(?<=\w)\s*[-–—:]?\s+(?:implementation plan|design doc(?:ument)?|plan)$", re.IGNORECASE
 )
+_PLANS = ("plan", "Plan", "doc", "document", "Document", "PLAN")
 _RAN_ON = re.compile(r"((?:PR|issue|MR) #\d+) [A-Z].*$")
-_CODE = re.compile(r"[{}<>=\\|^$]|::|->|\w\(\)?;|\S{46,}|\x1b|\.{4,}|[═─│┌└]")
+_DASHED = re.compile(r"^\w+ [–—-] ")  # "Fixed — it reads …"
+_FAILED = re.compile(r"^(?:-+ )?FAIL: +(\w+).*$")  # as Go's tests say it
+_NEXT = re.compile(r"(?<=\w\w)[.!?] +(?=[a-z][\w'’]+ )")  # a sentence that begins small
+_HOW = re.compile(r"^(how) (?:can|could|do|should|would) (?:i|we|you|one) ", re.IGNORECASE)
+_HOLLOW = re.compile(r"\s*\(\s*\)|\s*[+&]\s*#?\d+$")  # what a link, or a number, leaves behind
+_CODE = re.compile(r"[{}<>=\\|^$]|::|->|\w\(\)?;|\S{46,}|\x1b|\.{4,}|[═─│┌└→⇒]")
 _STATEMENT = re.compile(
     r"^(?:i|i['’]\w+|you|you['’]\w+|he|she|they|it|its|it['’]s|this|that|that['’]s|these|those"
-    r"|there|here|we|we['’]\w+|what['’]s|both|all|everything|nothing|none|some|my|your|as|if|when"
+    r"|there|there['’]?s|here|want me|shall i|(?:do|are|have|did|were|can) you|we|we['’]\w+"
+    r"|what['’]s|both|all|everything|nothing|none|some|my|your|as|if|when"
     r"|based|enough|like|consider|either|without|during|about|per|via|for|since|because|while"
     r"|once|after|before|not|no|yes"
-    r"|which|who|where|of|or|with|than|to|from|in"
+    r"|which|who|where|of|or|with|than|to|from|in|through|throughout|across|under|over"
     r"|on|at|by|into|ich|du|es|wir|das|sie|wenn|je|tu|il|elle|on|ça|cela|c['’]est|nous|vous|si|yo"
     r"|eso|esto|ella|cuando)\b",
     re.IGNORECASE,
@@ -63,8 +73,9 @@ _STATUS = re.compile(
     r"|commit(?: \w+)? (?:amended|created|successful)"
     r"|(?:all )?(?:\d+ )?(?:tests?|checks?|lint|build|ci)\b.{0,30}\b(?:pass(?:es|ed|ing)?"
     r"|clean|green)\b"
-    r"|(?:npm|pnpm|yarn|bun|go|cargo|make|git|mise|uv|docker|python3?|node|gh) (?:run|install|test"
-    r"|build|start|add|commit|push|pull|checkout|compose)\b"
+    r"|(?:npm|pnpm|yarn|bun|go|cargo|make|git|mise|uv|docker|python3?|node|gh"
+    r"|conda|pip|brew|apt) (?:run|install|test|build|start|add|commit|push|pull|checkout|compose"
+    r"|switch|activate|status|log|diff|fetch|stash)\b"
     r"|(?:fetch|read|look at|check out|see|start|continue|proceed|explore)(?:ing)? (?:the "
     r"|with )?(?:pr|diff|code|branch"
     r"|files?|current state|repo)\b"
@@ -83,6 +94,7 @@ _DANGLING = frozenset(
     then just only even very more most such like lets let's e.g i.e etc und oder der die das ein
     eine zu mit von für im in auf le la les un une de du des et ou à dans pour avec el los las y o
     en con para por del al causing making that's what's it's
+    why how what whether
     isn't doesn't don't aren't wasn't won't can't didn't
     """.split()
 )
@@ -91,7 +103,17 @@ _GENERIC = _DANGLING | frozenset(
     issue it one here there now again first next new work code main everything all go get see put
     run start continue sure ok needs need want what how why up out well back right there them me us
     thing things something please pull request requests mark expected hand over perform
-    comprehensive thorough critical ready""".split()
+    comprehensive thorough critical ready implement analyze analyse investigate address handle
+    feature features comment comments finding findings feedback task tasks todo item items point
+    points test tests file files folder directory step steps option suggestion suggested approach
+    able best good better large small big quick quickly easy similar same other another still really
+    earlier later currently current existing following full whole simplify cleanup clean verify
+    validate double explain tell show give take write read find use used try think understand ask
+    question questions answer help let apply done thinking talk doing
+    subagent subagents sonnet opus haiku fable break multiple reviewing implementing suggestions
+    implemented verified completely delete respond directly outstanding
+    want out new above below i'm we're you're i've we've didn't that's there's what's
+    """.split()
 )
 _CLAUSES = frozenset(
     """because which when while if since where but so that whereas unless until although though
@@ -108,10 +130,11 @@ _DEICTIC = re.compile(
 )
 
 
+@lru_cache(maxsize=8_192)  # headings are measured again and again
 def length_of(heading: str) -> int:
     """Words of a heading; two characters count as a word in scripts without blanks."""
     if heading.isascii():
-        return sum(1 for word in heading.split() if word.isalnum() or any(map(str.isalnum, word)))
+        return len(_SPELT.findall(heading))
     spaced = _WIDE_RUN.sub(" ", heading).split()
     wide = sum((len(run) + 1) // 2 for run in _WIDE_RUN.findall(heading))
     return wide + sum(1 for word in spaced if any(c.isalnum() for c in word))
@@ -140,11 +163,12 @@ def title_heading(title: str) -> str | None:
 def heading_of(sentence: str) -> str | None:
     """What a sentence asks for or reports, as a heading; None where it makes none."""
     text = without_marks(sentence[:_LONGEST])
-    for _ in range(3):
-        text = _LABEL.sub("", text)
-    text = _PLANNED.sub("", text)
-    text = _RAN_ON.sub(r"\1", _HASH.sub("", text))
-    pointer = _POINTER.match(text)
+    text = first_of(_unlabelled(text))
+    text = _HASH.sub("", text)
+    pointer = None
+    if "#" in text:
+        text = _RAN_ON.sub(r"\1", text)
+        pointer = _POINTER.match(text)
     text = without_courtesies(text[pointer.end() :] if pointer else text)
     if not text or is_chatter(text) or _STATUS.match(text):
         return None
@@ -152,8 +176,11 @@ def heading_of(sentence: str) -> str | None:
     if pointer:
         text = f"{text.rstrip(' .?!')} ({pointer[1]})"
     asked = text.endswith(("?", "？"))
-    text = as_imperative(text.strip(" ,;:.!?…-–—*\"'。！？、，"))
-    text = _LINE.sub(r"\1", text)
+    text = _HOW.sub(r"\1 to ", text)
+    if _DASHED.match(text):
+        return None
+    text = as_imperative(_HOLLOW.sub("", text).strip(" ,;:.!?…-–—*\"'。！？、，"))
+    text = _LINE.sub(r"\1", text) if ":" in text else text
     if _CODE.search(text) or text.startswith(("/", "@", "~")):
         return None
     shorter = _AFTERTHOUGHT.sub("", text)
@@ -161,10 +188,47 @@ def heading_of(sentence: str) -> str | None:
     kept = _whole(text)
     if kept is None or _EMPTY.match(kept) or _STATEMENT.match(kept) or not _says(kept):
         return None
-    if sum(c.isalpha() for c in kept) < 0.6 * len(kept.replace(" ", "")):
+    if sum(map(str.isalpha, kept)) < 0.6 * len(kept.replace(" ", "")):
         return None  # numbers, log lines, tables
-    question = asked and len(kept) >= len(text) and _ASKS.match(kept)
-    return capital(kept) + ("?" if question else "")
+    question = _ASKS.match(kept)
+    if question and len(kept) < len(text) - 2 and not kept.lower().startswith("how to "):
+        return None  # half a question is none
+    return capital(kept) + ("?" if asked and question else "")
+
+
+def _unlabelled(text: str) -> str:
+    """A text without the "Plan:", "Task 3:" or "FAIL:" it begins with, or the "plan" at its end."""
+    whole = text
+    for _ in range(3):
+        label = _LABEL.match(text)
+        if label is None:
+            break
+        text = text[label.end() :]
+    if text.startswith(("FAIL", "-")):
+        return _FAILED.sub(r"Fix failing \1", text)
+    return _PLANNED.sub("", text) if text == whole and text.endswith(_PLANS) else text
+
+
+def first_of(text: str) -> str:
+    """The first of several sentences that were typed without capitals."""
+    return _NEXT.split(text, maxsplit=1)[0]
+
+
+def loose_heading(sentence: str, where: str = "") -> str | None:
+    """A sentence as it is, courtesies aside, where it is plain and of a heading's length.
+
+    One that is too short is said to be of `where`.
+    """
+    text = without_courtesies(without_marks(sentence[:_LONGEST]))
+    asked = "?" if text.endswith("?") else ""
+    kept = _whole(text.strip(" ,;:.!?…-–—*\"'。！？、，"))
+    if kept is None or _CODE.search(kept) or " " not in kept:
+        return None
+    if is_chatter(kept) or _EMPTY.match(kept) or _STATUS.match(kept):
+        return None
+    if where and length_of(kept) < FEWEST_WORDS and not is_wide(kept):
+        kept, asked = f"{kept} in {where}", ""
+    return capital(kept) + asked if is_long_enough(kept) else None
 
 
 def uncapital(text: str) -> str:
@@ -174,15 +238,23 @@ def uncapital(text: str) -> str:
 
 
 def _uncoloned(match: re.Match[str]) -> str:
-    return f"{match[1]} {uncapital(match[2])}"
+    """ "Fix: the cache" is "Fix the cache", "Fix: Add a lock" is "Add a lock"."""
+    return match[2] if is_imperative(match[2]) else f"{match[1]} {uncapital(match[2])}"
 
 
 def _says(heading: str) -> bool:
     """Whether a heading names anything: "fix this and open a PR" does not."""
-    if is_wide(heading):
-        return True
-    words = re.findall(r"[^\W_]+", heading.lower())
-    return " " in heading and sum(word not in _GENERIC for word in words) >= 1
+    return is_wide(heading) or (" " in heading and names(heading) >= 1)
+
+
+@lru_cache(maxsize=4_096)
+def names(heading: str) -> int:
+    """Words of a heading by which one could find it: not those of every piece of work."""
+    words = [word.strip("\"'()[],;:.!?…-–—") for word in heading.lower().split()]
+    words = words[1:] if is_imperative(heading) else words
+    words = [word for word in words if not word.startswith("/")]
+    numbered = 2 * len(re.findall(r"#\d", heading))  # an issue: there is only one
+    return numbered + sum(any(map(str.isalpha, w)) and w not in _GENERIC for w in words)
 
 
 def capital(text: str) -> str:

@@ -7,28 +7,34 @@ else what was changed. A question, an offer, a bare "Done." or a tool's status i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from minutebook.derive.activity import Activity
 from minutebook.derive.markup import without_marks
-from minutebook.extract.offline.candidates import subject_of, touched
-from minutebook.extract.offline.headings import capital, length_of
-from minutebook.extract.offline.requests import is_reply, sentences, without_code
+from minutebook.derive.wording import plural
+from minutebook.extract.offline.candidates import sentences_of, subject_of, touched
+from minutebook.extract.offline.headings import capital, is_wide, length_of, names
+from minutebook.extract.offline.requests import is_reply
 from minutebook.extract.offline.topic_model import stems
-from minutebook.extract.offline.verbs import is_report
+from minutebook.extract.offline.verbs import is_imperative, is_report
 
 MOST_WORDS = 40
 _FEWEST = 5
-_ANSWERS = 3  # closing answers that are looked at, the last first
+_FEWEST_NAMES = 2
+_ANSWERS = 5  # closing answers that are looked at, the last first
+_AGES = 0.25  # what a sentence is worth less for each answer after its own
+_MOST_VALUE = 1.8  # of a sentence that is the first of the last answer
 _SENTENCES = 14
 _GOOD = 1.0  # a sentence that reports a result is worth this much
 _FAIR = 0.6
 _POOR = 0.35
 
 _RESULT = re.compile(
-    r"\b(?:now|no longer|has been|have been|is (?:fixed|done|complete|implemented|ready|live"
-    r"|in place)"
-    r"|are (?:fixed|done|complete|implemented|in place)|was|were)\b",
+    r"\b(?:no longer|(?:is|are|was|were|has been|have been)(?: now| all| fully| \w+ly){0,2} "
+    r"(?:fixed|done|complete|completed|implemented|live|in place|resolved|added|removed|updated"
+    r"|renamed|moved|replaced|created|merged|opened|deleted|pushed|committed|addressed|reverted|applied"
+    r"|released|deployed|rewritten|split|closed|wired|documented|covered|supported)"
+    r"|now (?!i\b|we\b|you\b|let)[a-z]+(?:s|ed)?)\b",
     re.IGNORECASE,
 )
 _FOUND = re.compile(
@@ -48,12 +54,12 @@ _REFUSED = re.compile(
     r"|the remaining|remaining"
     r"|fetch|get |check |grab |pull |search|analysis phase|already (?:handled|done)"
     r"|correct\b|i was|please|before |once |when |as (?:you|i)|api error|no response"
-    r"|this session|continue|stop)",
+    r"|this session|continue|stop|only\b|ci should|captures\b|[\"“”]|\S+ should )",
     re.IGNORECASE,
 )
 _OFFER = re.compile(
-    r"\b(?:want me to|would you like|let me know|shall i|should i|if you(?:['’]d)? (?:want"
-    r"|like|prefer)"
+    r"\b(?:i['’]ll|i will|want me to|would you like|let me know|shall i|should i"
+    r"|if you(?:['’]d)? (?:want|like|prefer)"
     r"|please run /login|usage limit|api error)\b",
     re.IGNORECASE,
 )
@@ -71,6 +77,12 @@ _STATUS = re.compile(
     r"|pr (?:created|opened|updated|is up)\b.{0,80}$|created (?:a |the )?(?:new )?branch\b)",
     re.IGNORECASE,
 )
+_CLOSING = re.compile(
+    r"\W*(?:ok(?:ay)?|yes|now|then|please|can you|could you|great|perfect|let['’]?s|and|no,?|just"
+    r"|[, ])*(?:git )?(?:commit|push|merge|rebase|open a pr|create a pr|make a pr)\b.{0,40}$",
+    re.IGNORECASE | re.DOTALL,
+)
+_AT_END = re.compile(r"(?: (?:at|in|to|with|by|for|both|as follows|the following|these))*\s*:$")
 _TORN = re.compile(r"[:…]$|\.\.\.$|^[a-z(,;]|[{}<>|]|→|\b(?:above|below)\.?$")
 _UNCLEAR = re.compile(
     r"^(?:it|its|it['’]s|this|that|that['’]s|these|those|they|so|but|and|also|which|same|both"
@@ -103,26 +115,44 @@ _LABELS = (" — ", " – ", ": ", " - ")
 _MINOR = frozenset("verified tested updated created confirmed checked reviewed set split".split())
 _CHORE = re.compile(
     r"^(?:start work|update (?:state|changelog|readme|status)|wip\b|bump|merge\b|fixup|format"
-    r"|gofmt|lint)",
+    r"|init(?:ial commit)?$|gofmt|lint)",
     re.IGNORECASE,
 )
 
 
 def outcome_of(rounds: Sequence[Activity]) -> str:
     """One sentence on what came of a range; empty where nothing did."""
+    opened = [title for round in rounds for title in round.pull_titles]
+    if opened:
+        return as_sentence(f"Opened a pull request: {_subject(opened[-1])}")
     worked = any(r.edits or r.committing or r.pull_requests for r in rounds)
     about = _asked(rounds)
-    best, worth = "", 0.0
-    for sentence, rank in _reported(rounds):
-        value = _value(sentence, rank, about, worked)
-        if value > worth:
-            best, worth = sentence, value
-    if worth >= _GOOD or (worth >= _POOR and not worked):
-        return as_sentence(_subjectless(best))
+    best, worth = _best(rounds, about, worked)
+    told = as_sentence(_subjectless(best))
+    if worth >= _GOOD and (is_report(told) or _RESULT.search(told)):
+        return told
     settled = _settled(rounds, about)
-    if settled or worth < _FAIR or not worked:
+    if settled or worth < (_FAIR if worked else _POOR):
         return settled or _changed(rounds)
-    return as_sentence(_subjectless(best))
+    return told
+
+
+def _best(rounds: Sequence[Activity], about: frozenset[str], worked: bool) -> tuple[str, float]:
+    """The sentence of the closing answers that reports a result best, and what it is worth."""
+    answered = [r for r in reversed(rounds) if r.answer.strip()]
+    # What is said of a commit or a push is the state of the branch, not of the work.
+    work = [r for r in answered if not _CLOSING.match(r.prompt)] or answered
+    best, worth = "", 0.0
+    for age, round in enumerate(work[:_ANSWERS]):
+        for place, said in enumerate(sentences_of(round.answer)[:_SENTENCES]):
+            rank = _AGES * age + 0.05 * place
+            if worth >= _MOST_VALUE - rank:
+                break  # nothing that follows in this answer can be worth more
+            sentence = _plain(without_marks(said))
+            value = _value(sentence, rank, about, worked) if _is_fit(sentence) else 0.0
+            if value > worth and _stands(sentence):
+                best, worth = sentence, value
+    return best, worth
 
 
 def _asked(rounds: Sequence[Activity]) -> frozenset[str]:
@@ -132,29 +162,27 @@ def _asked(rounds: Sequence[Activity]) -> frozenset[str]:
     return frozenset(stems(" ".join([*asked, *subjects])))
 
 
-def _reported(rounds: Sequence[Activity]) -> Iterator[tuple[str, float]]:
-    """Whole sentences of the closing answers, with how far from the end and the top they are."""
-    told = [r.answer for r in reversed(rounds) if r.answer.strip()][:_ANSWERS]
-    for age, answer in enumerate(told):
-        for place, sentence in enumerate(sentences(without_code(answer))[:_SENTENCES]):
-            text = _plain(without_marks(sentence))
-            if _stands(text):
-                yield text, 0.25 * age + 0.05 * place
-
-
 def _plain(sentence: str) -> str:
     """A sentence without the "Done." or "Fixed:" it begins with, asides and line numbers."""
     text = _LINE.sub(r"\1", _ASIDE.sub("", _LEAD.sub("", sentence)))
     _, _, rest = text.partition(next((mark for mark in _LABELS if mark in text[:60]), "\0"))
-    return rest if is_report(_SELF.sub("", rest)) else text
+    text = rest if is_report(_SELF.sub("", rest)) else text
+    if text.endswith(":") and is_report(_SELF.sub("", text)):
+        return _AT_END.sub("", text)  # it goes on in a list
+    return text
+
+
+def _is_fit(sentence: str) -> bool:
+    """Whether a sentence has the length of one, and asks nothing."""
+    return _FEWEST <= length_of(sentence) <= MOST_WORDS and not sentence.endswith(("?", "？"))
 
 
 def _stands(sentence: str) -> bool:
     """Whether a sentence is whole, plain, and says something."""
-    if not _FEWEST <= length_of(sentence) <= MOST_WORDS or sentence.endswith(("?", "？")):
-        return False
     refused = (_REFUSED.match(sentence), _OFFER.search(sentence), _STATUS.match(sentence))
     if any(refused) or _TORN.search(sentence) or _BACK.search(sentence):
+        return False
+    if not is_wide(sentence) and names(sentence) < _FEWEST_NAMES:
         return False
     if sentence.count('"') % 2 or sentence.count("(") != sentence.count(")"):
         return False
@@ -166,6 +194,8 @@ def _value(sentence: str, rank: float, about: frozenset[str], worked: bool) -> f
     words = set(stems(sentence))
     value = 0.5 - rank + 0.08 * min(len(words & about), 6)
     told = _SELF.sub("", sentence)
+    if is_imperative(told) and not is_report(told):
+        value -= 0.5  # advice
     if is_report(told):
         value += 0.4 if told.split(maxsplit=1)[0].lower() in _MINOR else 0.8
     elif _RESULT.search(sentence):
@@ -190,15 +220,14 @@ def _subjectless(sentence: str) -> str:
 
 
 def _settled(rounds: Sequence[Activity], about: frozenset[str]) -> str:
-    """What was opened or committed, as a sentence."""
-    titles = list(dict.fromkeys(title for r in rounds for title in r.pull_titles))
+    """What was committed, as a sentence."""
     subjects = list(dict.fromkeys(c.subject for r in rounds for c in r.commits))
-    if titles:
-        return as_sentence(f"Opened a pull request: {_subject(titles[-1])}")
     if subjects:
         told = [_subject(subject) for subject in subjects]
         telling = [text for text in told if not _CHORE.match(text)]
-        best = max(telling or told, key=lambda text: len(about & set(stems(text))))
+        if not telling:
+            return ""
+        best = max(telling, key=lambda text: len(about & set(stems(text))))
         more = f" (and {len(subjects) - 1} more)" if len(subjects) > 1 else ""
         return as_sentence(f"Committed: {best}{more}")
     return ""
@@ -208,7 +237,7 @@ def _changed(rounds: Sequence[Activity]) -> str:
     if files := touched(rounds):
         return f"Changed {files}."
     count = len({file for r in rounds for file in r.files})
-    return f"Changed {count} files." if count else ""
+    return f"Changed {plural(count, 'file')}." if count else ""
 
 
 def _subject(text: str) -> str:

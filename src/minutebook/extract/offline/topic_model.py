@@ -10,16 +10,22 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 
 import msgspec
 
 from minutebook.derive.activity import Activity
-from minutebook.extract.offline.candidates import Heading
-from minutebook.extract.offline.headings import deictics, is_question, length_of
-from minutebook.extract.offline.requests import is_reply, sentences, without_command
+from minutebook.extract.offline.candidates import Heading, is_asked, sentences_of
+from minutebook.extract.offline.headings import (
+    deictics,
+    is_question,
+    is_wide,
+    length_of,
+    names,
+)
+from minutebook.extract.offline.requests import without_command
 from minutebook.extract.offline.verbs import is_imperative
 
 MODEL = Path(__file__).parent / "topics.json"
@@ -43,12 +49,26 @@ _ARTICLE = re.compile(
     r"(?:the|an?|our|my|some|der|die|das|ein|eine|le|la|les|un|une|el|los|las)\b", re.IGNORECASE
 )
 _FINITE = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|does|do|did|will|would|should|can|could|we|you|i|he|they"
+    r"\b(?:works|fails|uses|reads|assumes|supports|happens|already|seems|keeps|needs|says|shows"
+    r"|stopped|is|are|was|were|has|have|had|does|do|did|will|would|should|can|could|we|you|i|he|they"
     r"|isn't|aren't|doesn't|don't|didn't|can't|won't|ist|sind|hat|wird|est|sont|es|son|está)\b",
     re.IGNORECASE,
 )
-_READS = {"deictic": -0.04, "question": -0.05}
-"""Readable beats a point of agreement: what points at something unseen, or asks, is passed over."""
+READS = {
+    "deictic": -0.08,
+    "question": -0.06,
+    "statement": -0.06,
+    "thin": -0.15,
+    "cut": -0.05,
+    "taken": -0.15,
+    "kind plan": 0.06,
+    "kind pull": 0.06,
+    "kind commit": 0.03,
+}
+"""Readable beats a point of agreement: what points at something unseen, asks, tells, names next
+to nothing, breaks off or is another's topic is passed over; what was written as a heading is
+preferred."""
+_FEW_NAMES = 2
 _TEXT = 1_500  # characters of a prompt or an answer whose words are counted
 
 
@@ -74,8 +94,11 @@ def model() -> Model:
 
 def stems(text: str) -> list[str]:
     """The words of a text, without their endings; pairs of characters where there are no blanks."""
+    tokens = _TOKEN.findall(text.lower())
+    if text.isascii():
+        return [_stem(token) for token in tokens if token not in _STOP]
     found: list[str] = []
-    for token in _TOKEN.findall(text.lower()):
+    for token in tokens:
         if not token.isascii() and _WIDE.search(token):
             found += [token[i : i + 2] for i in range(len(token) - 1)]
         elif token not in _STOP:
@@ -88,27 +111,41 @@ def _stem(token: str) -> str:
     return _ENDING.sub("", token) or token
 
 
+@lru_cache(maxsize=512)  # what is outside of one range is inside of another
+def _words(text: str) -> frozenset[str]:
+    return frozenset(stems(text))
+
+
 class Range:
     """The words of a range, by where they stand."""
 
-    def __init__(self, rounds: Sequence[Activity], start: int, end: int, title: str | None) -> None:
+    def __init__(
+        self,
+        rounds: Sequence[Activity],
+        start: int,
+        end: int,
+        title: str | None,
+        taken: Collection[str] = (),
+    ) -> None:
         part = rounds[start:end]
         self.part = part
-        asked = [r for r in part if r.prompt.strip() and not is_reply(r.prompt)] or list(part[:1])
+        self.taken = taken
+        """What other ranges are called already, without what was added to it."""
+        asked = list(filter(is_asked, part)) or list(part[:1])
         first = without_command(asked[0].prompt) if asked else ""
         told = [round.answer for round in part if round.answer]
         last = told[-1] if told else ""
         texts: dict[str, str] = {
             "title": title or "",
             "plan": " ".join(round.plan for round in part),
-            "first": " ".join(sentences(first)[:1]),
+            "first": " ".join(sentences_of(first)[:1]),
             "request": first[:_TEXT],
             "later": " ".join(round.prompt[:_TEXT] for round in asked[1:8]),
             "commits": " ".join(c.subject for round in part for c in round.commits[:8]),
             "pulls": " ".join(title for round in part for title in round.pull_titles[:4]),
             "tasks": " ".join(task for round in part for task in round.tasks[:8]),
             "opening": part[0].opening if part else "",
-            "closing": " ".join(sentences(last)[:2]),
+            "closing": " ".join(sentences_of(last)[:2]),
             "answer": last[:_TEXT],
             "answers": " ".join(answer[:_TEXT] for answer in told[:12]),
             "files": " ".join(file for round in part for file in round.files[:8]),
@@ -117,9 +154,9 @@ class Range:
         }
         self.counts = {source: Counter(stems(text)) for source, text in texts.items()}
         self.whole = title is not None and len(part) == len(rounds)
-        self._prompts = [set(stems(round.prompt[:_TEXT])) for round in asked[:12]]
+        self._prompts = [_words(round.prompt[:_TEXT]) for round in asked[:12]]
         outside = [*rounds[:start], *rounds[end:]]
-        self._outside = [set(stems(round.prompt[:500])) for round in outside[:40]]
+        self._outside = [_words(round.prompt[:500]) for round in outside[:40]]
 
     def features(self, word: str) -> list[float]:
         """What is known of a word, in the order of `FEATURES`."""
@@ -145,9 +182,8 @@ def chances(given: Range, learned: Model, words: Sequence[str]) -> dict[str, flo
     """How probable it is that a person would put each word into the heading."""
     found: dict[str, float] = {}
     for word in words:
-        total = learned.known.get(word, 0.0)
-        for weight, value in zip(learned.words, given.features(word), strict=True):
-            total += weight * value
+        values = zip(learned.words, given.features(word), strict=True)
+        total = learned.known.get(word, 0.0) + sum([w * v for w, v in values if v])
         found[word] = 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
     return found
 
@@ -183,6 +219,7 @@ def described(named: Sequence[Heading], given: Range, learned: Model) -> list[di
 
 
 def _form(heading: Heading, given: Range) -> dict[str, float]:
+    text = heading.bare
     length = length_of(heading.text)
     found = {
         f"kind {heading.kind}": 1.0,
@@ -193,11 +230,15 @@ def _form(heading: Heading, given: Range) -> dict[str, float]:
         "imperative": 1.0 if is_imperative(heading.text) else 0.0,
         "question": 1.0 if is_question(heading.text) else 0.0,
         "article": 1.0 if _ARTICLE.match(heading.text) else 0.0,
-        "statement": 1.0 if _FINITE.search(heading.text) else 0.0,
+        "statement": 1.0 if heading.completed != "fix" and _FINITE.search(text) else 0.0,
+        "thin": 0.0 if is_wide(text) or names(text) >= _FEW_NAMES else 1.0,
+        "cut": 1.0 if heading.cut else 0.0,
         "deictic": float(min(deictics(heading.text), 3)),
         "length": length / 10,
         "length squared": (length / 10) ** 2,
     }
+    if any(topic.startswith(heading.bare) for topic in given.taken):
+        found["taken"] = 1.0
     if given.whole and heading.kind == "title":
         found["whole title"] = 1.0
     return found
@@ -205,5 +246,5 @@ def _form(heading: Heading, given: Range) -> dict[str, float]:
 
 def worth(of: Mapping[str, float], learned: Model) -> float:
     """How good a heading is for a range; only to be compared with others of the range."""
-    reads = sum(_READS.get(name, 0.0) * value for name, value in of.items())
+    reads = sum(READS.get(name, 0.0) * value for name, value in of.items())
     return reads + sum(learned.forms.get(name, 0.0) * value for name, value in of.items())

@@ -7,38 +7,51 @@ sessions chooses among them (`topic_model`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from minutebook.derive.activity import Activity
 from minutebook.extract.offline.candidates import (
     Heading,
     given_title,
     headings,
+    is_asked,
     project_of,
+    subject_of,
     touched,
 )
-from minutebook.extract.offline.headings import is_long_enough, length_of
+from minutebook.extract.offline.headings import (
+    is_long_enough,
+    length_of,
+    title_heading,
+)
 from minutebook.extract.offline.topic_model import Model, Range, described, model, stems, worth
-from minutebook.extract.offline.words import Vocabulary
 from minutebook.extract.validation import LONGEST_TOPIC, one_line
 
-_SHORT_TITLE = 4  # words of a title that is good enough, where nothing completes it
+_SHORT_TITLE = 4  # words of a title that is good enough
 
 
 def topic_of(
     rounds: Sequence[Activity],
-    words: Vocabulary,  # noqa: ARG001 - the models of cuts and methods use it
     start: int,
     end: int,
     title: str | None,
+    learned: Model | None = None,
+    taken: Collection[str] = (),
 ) -> str:
-    """A heading of 5 to 15 words for rounds `start` up to (not with) `end`."""
+    """A heading of 5 to 15 words for rounds `start` up to (not with) `end`.
+
+    `taken` are topics of the session's other engagements.
+    """
     part = rounds[start:end]
     given = given_title(rounds, title)
-    named = headings(part, given)
+    if given is not None and len(part) == len(rounds):
+        text = title_heading(subject_of(given))
+        if text is not None and is_long_enough(text):
+            return one_line(text, LONGEST_TOPIC)  # a title of everything: no need to look on
+    named = headings(part, given) if any(map(is_asked, part)) or not _known(part) else ()
     if not named:
         return one_line(_without_words(part), LONGEST_TOPIC)
-    best = chosen(named, Range(rounds, start, end, given), model())
+    best = chosen(named, Range(rounds, start, end, given, taken), learned or model())
     return one_line(best.text, LONGEST_TOPIC)
 
 
@@ -55,22 +68,41 @@ def _titled(named: Sequence[Heading]) -> Sequence[Heading]:
     """The headings that say what the session's title says; all, where it has no good one."""
     titles = [heading for heading in named if heading.kind == "title"]
     if good := [heading for heading in titles if is_long_enough(heading.text)]:
-        return good
+        return [heading for heading in good if is_long_enough(heading.bare)][:1] or good
     short = next((h for h in titles if length_of(h.text) >= _SHORT_TITLE), None)
     if short is None:
         return named
     said = set(stems(short.text))
-    longer = [h for h in named if h is not short and 2 * len(said & set(stems(h.text))) > len(said)]
-    return longer or [short]
+    longer = [h for h in named if 4 * len(said & set(stems(h.text))) >= 3 * len(said)]
+    return [h for h in longer if is_long_enough(h.text)] or [short]
+
+
+_COMMANDS = {
+    "init": "Write the instructions for agents in",
+    "review": "Review the changes in",
+    "code-review": "Review the code changes in",
+    "security-review": "Review the security of",
+    "simplify": "Simplify the code just changed in",
+    "commit": "Commit the latest changes in",
+}
+
+
+def _known(part: Sequence[Activity]) -> str:
+    """What the command of a range does, where it is one that everybody has."""
+    commands = (round.command.strip("/") for round in part if round.command)
+    return next((_COMMANDS[name] for name in commands if name in _COMMANDS), "")
 
 
 def _without_words(part: Sequence[Activity]) -> str:
     """What can be said of a range in which nothing was said."""
     where = project_of(part) or "an unnamed folder"
-    command = next((round.command for round in part if round.command), None)
-    if command:
-        return f"Run the {command.lstrip('/')} command in {where}"
+    command = next((round.command for round in part if round.command), "").strip("/")
+    if known := _known(part):
+        return f"{known} {where}"
     files = touched(part)
     if files:
         return f"Work on {files} in {where}"
+    if command:
+        words = command.rpartition(":")[2].replace("-", " ").replace("_", " ")
+        return f"Run the {words} command in {where}"
     return f"Work without a stated request in {where}"
