@@ -43,6 +43,7 @@ from minutebook.sources.base import Transcript, Trouble
 from minutebook.sources.library import Library, chosen_copies, open_file
 
 if TYPE_CHECKING:
+    from minutebook.archive.budgets import SessionBudget
     from minutebook.archive.finding import Sort
     from minutebook.archive.hit import Hit
     from minutebook.archive.reporting import Report
@@ -475,6 +476,12 @@ class Archive:
         from minutebook.archive.reporting import named_period, report_of
 
         return report_of(self, named_period(**period))
+
+    def budget(self, session: str) -> SessionBudget:
+        """How full the model's window was in each round of a session, and with what."""
+        from minutebook.archive.budgets import session_budget
+
+        return session_budget(self, session)
 
     @cached_property
     def _meaning(self) -> Meaning:

@@ -199,7 +199,7 @@ def _print_footer(answer: Answer, page: int, limit: int) -> None:
         if not answer.query.is_empty:
             nothing = f"Nothing found for '{terminal.one_line(answer.query.text)}'."
             terminal.note(f"{nothing} Try other words, or fewer filters.")
-        elif filters.command or filters.error:
+        elif filters.of_rounds:
             terminal.note("No round passes these filters. Try other words, or fewer filters.")
         else:
             terminal.note("No engagement passes these filters. Try fewer, or `minutebook ingest`.")

@@ -224,6 +224,10 @@ class Source(Protocol):
 
     def tool_kind(self, name: str) -> ToolKind: ...
 
+    def context_windows(self, model: str) -> tuple[int, ...]:
+        """Tokens a model's window can have, its usual one first; none where nobody knows."""
+        ...
+
     # -- watching
 
     def folders(self, places: Iterable[Path]) -> list[Path]:

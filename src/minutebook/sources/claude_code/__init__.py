@@ -73,6 +73,11 @@ class ClaudeCode:
     def tool_kind(self, name: str) -> ToolKind:
         return tools.tool_kind(name)
 
+    def context_windows(self, model: str) -> tuple[int, ...]:
+        from minutebook.sources.claude_code.windows import context_windows
+
+        return context_windows(model)
+
     # -- watching
 
     def folders(self, places: Iterable[Path]) -> list[Path]:
