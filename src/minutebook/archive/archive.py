@@ -35,6 +35,7 @@ from minutebook.errors import BadArgument, Conflict, NotFound
 from minutebook.model import Link, Roster
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.model.said import Said, Statement
+from minutebook.record.instructions import read_sessions
 from minutebook.record.layout import Layout, SessionFolder
 from minutebook.record.ledger import Entry, Ledger, load_ledger
 from minutebook.record.roster import load_roster
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from minutebook.archive.budgets import SessionBudget
     from minutebook.archive.finding import Sort
     from minutebook.archive.hit import Hit
+    from minutebook.archive.instructions import SessionInstructions
     from minutebook.archive.reporting import Report
     from minutebook.archive.saying import Spoken
     from minutebook.archive.semantic import Meaning
@@ -483,6 +485,12 @@ class Archive:
 
         return session_budget(self, session)
 
+    def instructions(self, session: str) -> SessionInstructions:
+        """Which instructions a session had when it began, each with its evidence."""
+        from minutebook.archive.instructions import instructions_of
+
+        return instructions_of(self, session)
+
     @cached_property
     def _meaning(self) -> Meaning:
         from minutebook.archive.semantic import Meaning
@@ -499,6 +507,8 @@ class Archive:
             found[str(self.layout.settings)] = problem
         if (problem := read_thread_names(self.layout).problem) is not None:
             found[str(self.layout.threads)] = problem
+        if (problem := read_sessions(self.layout)[1]) is not None:
+            found[str(self.layout.session_instructions)] = problem
         if self._format_problem is not None:
             found[str(self.layout.format)] = self._format_problem.reason
         for _, opened in list(self._open.values()):

@@ -11,6 +11,7 @@ from minutebook.archive.finding import bring_up_to_date
 from minutebook.archive.passing import session_passes
 from minutebook.derive.budget import NEAR, Budget, budget
 from minutebook.derive.plain import one_line
+from minutebook.errors import MinutebookError
 from minutebook.index import database as db
 from minutebook.index.query import Filters
 from minutebook.sources.registry import SOURCES
@@ -55,6 +56,8 @@ class BudgetOverview(msgspec.Struct, frozen=True, kw_only=True):
     compacted: int
     """Sessions that were compacted at least once."""
     compactions: int
+    copies_hidden: int
+    """Copies of conversations, which are not counted."""
     engagements: int
     """Engagements whose last round has a percentage."""
     engagements_ended_near: int
@@ -84,7 +87,9 @@ def budget_overview(archive: Archive, filters: Filters) -> BudgetOverview:
     bring_up_to_date(archive)
     summaries = {s.id: s for s in archive.sessions(ghosts=filters.ghosts).sessions}
     cards = archive.cards()
-    wanted = {id for id in summaries if id in cards and session_passes(cards[id], filters)}
+    passing = {id for id in summaries if id in cards and session_passes(cards[id], filters)}
+    copies = {id for id in passing if cards[id].copy_of and not filters.copies}
+    wanted = passing - copies
     filled = _filled(archive)
     peaks: list[SessionPeak] = []
     work = work_near = 0
@@ -117,6 +122,7 @@ def budget_overview(archive: Archive, filters: Filters) -> BudgetOverview:
         ended_near=sum(item.last >= NEAR for item in peaks),
         compacted=sum(count > 0 for count in compacted),
         compactions=sum(compacted),
+        copies_hidden=len(copies),
         engagements=work,
         engagements_ended_near=work_near,
         peaks=peaks,
@@ -133,10 +139,19 @@ def _is_near(tenths: int) -> bool:
     return tenths >= NEAR * 10
 
 
-def _filled(archive: Archive) -> dict[str, dict[int, int]]:
+def peaks_of(archive: Archive, session_id: str) -> dict[int, float]:
+    """Percentages of a session's rounds, as the index has them; none where there is no index."""
+    try:
+        filled = _filled(archive, session_id).get(session_id, {})
+    except (MinutebookError, OSError):
+        return {}
+    return {round: tenths / 10 for round, tenths in filled.items()}
+
+
+def _filled(archive: Archive, session_id: str | None = None) -> dict[str, dict[int, int]]:
     """Sessions → rounds → tenths of a percent, as the index has them."""
     found: dict[str, dict[int, int]] = {}
     with db.open_search(archive.layout.search_database, readonly=True) as connection:
-        for session_id, round, tenths in db.budgets(connection):
-            found.setdefault(session_id, {})[round] = tenths
+        for id, round, tenths in db.budgets(connection, session_id):
+            found.setdefault(id, {})[round] = tenths
     return found

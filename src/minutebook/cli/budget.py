@@ -33,7 +33,7 @@ _EVIDENCE = {
     "compaction": "from a recorded compaction",
     "usual": "assumed: the usual window of this model, which can also have a larger one",
 }
-_NOT_OF_ALL = ("has_tools", "command", "error", "copies")
+_NOT_OF_ALL = ("has_tools", "command", "error")
 
 
 @click.command("budget")
@@ -209,6 +209,9 @@ def _show_overview(book: Archive, found: BudgetOverview) -> None:
     )
     _table(book, "Fullest", found.peaks[:_LISTED])
     _table(book, "Most compactions", most_compacted(found.peaks)[:_LISTED])
+    if found.copies_hidden:
+        count = terminal.plural(found.copies_hidden, "copy", "copies")
+        terminal.note(f"{count} of other sessions not counted (--copies counts them).")
     if found.known < found.sessions:
         missing = found.sessions - found.known
         terminal.note(f"{terminal.plural(missing, 'session')} without recorded usage or limit.")

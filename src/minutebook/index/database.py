@@ -204,10 +204,12 @@ def rows(connection: Connection, newest_first: bool = False) -> list[int]:
     return [row for (row,) in found]
 
 
-def budgets(connection: Connection) -> list[tuple[str, int, int]]:
+def budgets(connection: Connection, session_id: str | None = None) -> list[tuple[str, int, int]]:
     """Session, round and how full its window was, of all rounds where that is known."""
     query = "SELECT session_id, round, budget FROM entries WHERE kind = 'turn' AND budget >= 0"
-    return connection.execute(query).fetchall()
+    if session_id is None:
+        return connection.execute(query).fetchall()
+    return connection.execute(f"{query} AND session_id = ?", (session_id,)).fetchall()
 
 
 def rows_of(connection: Connection, session_id: str) -> list[int]:

@@ -36,6 +36,8 @@ def create_server(archive: Archive) -> MCPServer[Any]:
         tools.show,
         tools.context,
         tools.report,
+        tools.budget,
+        tools.instructions,
         tools.stats,
     ):
         server.tool(annotations=_READ_ONLY, structured_output=False)(_plain(tool, ToolError))
