@@ -162,16 +162,17 @@ def capture(
         try:
             if old is None:
                 found = looking.at(info, root, sightings)
-                _keep(layout, found)
+                keep(layout, found)
             elif sightings:
                 grown = _grown(old, info, sightings)
                 if grown.kept != old:
-                    _keep(layout, grown)
+                    keep(layout, grown)
         except OSError:
             continue  # the session is archived; only this is not known of it
 
 
-def _keep(layout: Layout, found: Found) -> None:
+def keep(layout: Layout, found: Found) -> None:
+    """Write down which instructions a session had, and their contents."""
     for item in found.kept.files:
         if item.hash is not None and item.hash in found.contents:
             keep_version(layout, found.contents[item.hash])

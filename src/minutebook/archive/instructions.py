@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.capturing import Found, Looking, sightings_in
+from minutebook.archive.capturing import Found, Looking, keep, sightings_in
 from minutebook.archive.masking import hidden
 from minutebook.derive.instructions import Change, Instruction, same_path
 from minutebook.errors import BadArgument, NotFound
@@ -111,13 +111,29 @@ def _found(archive: Archive, name: str) -> tuple[SessionInstructions, dict[str, 
     return hidden(told, archive.hide), found.contents
 
 
-def _looked(archive: Archive, session_id: str) -> Found:
+def _looked(archive: Archive, session_id: str, looking: Looking | None = None) -> Found:
     info = archive.stored_summary(session_id).info
     transcript = archive.transcript(session_id)
     source = SOURCES.get(info.source)
     rounds = archive.open(session_id).stored_rounds()
     sightings = tuple(sightings_in(source, rounds)) if source is not None else ()
-    return Looking().at(info, transcript.root if transcript else None, sightings)
+    return (looking or Looking()).at(info, transcript.root if transcript else None, sightings)
+
+
+def keep_missing(archive: Archive) -> int:
+    """Keep the instructions of archived sessions that were never looked at; how many.
+
+    The caller holds the lock.
+    """
+    known, _ = read_sessions(archive.layout)
+    missing = archive.ledger().sessions.keys() - known.keys()
+    looking = Looking()
+    for id in sorted(missing):
+        try:
+            keep(archive.layout, _looked(archive, id, looking))
+        except (OSError, NotFound):
+            continue  # the next rebuild tries again
+    return len(missing)
 
 
 # -- two sessions

@@ -90,7 +90,10 @@ def _show_session(told: SessionInstructions) -> None:
     elif not told.files:
         terminal.say(f"No instructions were found for {where}.")
     if not told.kept:
-        terminal.note("Found just now; the archive keeps it from the next `minutebook ingest` on.")
+        terminal.note(
+            "Found just now, and not kept: `minutebook ingest` keeps those of new sessions, "
+            "`minutebook rebuild` of all."
+        )
 
 
 def _evidence(file: Instruction) -> str:
@@ -158,5 +161,6 @@ def _show_versions(found: InstructionVersions, as_json: bool) -> None:
         terminal.note(f"… and {rest:,} more versions (--json lists all).")
     terminal.note(
         f"{terminal.plural(found.sessions, 'session')} looked at, {found.without:,} of them "
-        f"without known instructions; {found.unkept:,} not looked at."
+        f"without known instructions; {found.unkept:,} not looked at"
+        f"{' (`minutebook rebuild` does)' if found.unkept else ''}."
     )
