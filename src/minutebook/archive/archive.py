@@ -35,11 +35,9 @@ from minutebook.errors import BadArgument, Conflict, NotFound
 from minutebook.model import Link, Roster
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.model.said import Said, Statement
-from minutebook.record.instructions import read_sessions
 from minutebook.record.layout import Layout, SessionFolder
 from minutebook.record.ledger import Entry, Ledger, load_ledger
 from minutebook.record.roster import load_roster
-from minutebook.record.thread_names import read_thread_names
 from minutebook.sources.base import Transcript, Trouble
 from minutebook.sources.library import Library, chosen_copies, open_file
 
@@ -101,7 +99,7 @@ class Archive:
         problem = format_problem(self.layout)
         if problem is not None and problem.newer:
             raise Conflict(str(problem))
-        self._format_problem = problem
+        self.format_problem = problem
 
     def __enter__(self) -> Archive:
         return self
@@ -460,15 +458,9 @@ class Archive:
         from minutebook.index.query import parse_query
 
         asked = parse_query(query) if isinstance(query, str) else query
+        ways = self._meaning.ways
         answer = search(
-            self,
-            asked,
-            where=where,
-            mode=mode,
-            sort=sort,
-            limit=limit,
-            offset=offset,
-            **self._meaning.ways,
+            self, asked, where=where, mode=mode, sort=sort, limit=limit, offset=offset, **ways
         )
         return with_threads(self, answer.hits)
 
@@ -501,16 +493,6 @@ class Archive:
 
     def troubles(self) -> list[Trouble]:
         """Files of the archive that could not be read so far, and why (ARC-07)."""
-        self.minutes.stored()  # read, so that what is wrong with their files is known
-        found = {**self.ledger().damaged, **self.minutes.problems}
-        if (problem := read_settings(self.layout)[1]) is not None:
-            found[str(self.layout.settings)] = problem
-        if (problem := read_thread_names(self.layout).problem) is not None:
-            found[str(self.layout.threads)] = problem
-        if (problem := read_sessions(self.layout)[1]) is not None:
-            found[str(self.layout.session_instructions)] = problem
-        if self._format_problem is not None:
-            found[str(self.layout.format)] = self._format_problem.reason
-        for _, opened in list(self._open.values()):
-            found |= opened.damaged
-        return [Trouble(Path(path), reason) for path, reason in sorted(found.items())]
+        from minutebook.archive.damage import troubles_of
+
+        return troubles_of(self, [opened for _, opened in list(self._open.values())])

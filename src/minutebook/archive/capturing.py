@@ -173,10 +173,15 @@ def capture(
 
 def keep(layout: Layout, found: Found) -> None:
     """Write down which instructions a session had, and their contents."""
-    for item in found.kept.files:
-        if item.hash is not None and item.hash in found.contents:
-            keep_version(layout, found.contents[item.hash])
+    keep_versions(layout, found.kept, found.contents)
     add_session(layout, found.kept)
+
+
+def keep_versions(layout: Layout, kept: KeptInstructions, contents: Mapping[str, str]) -> None:
+    """Write the contents of a session's instructions down, as far as they are known."""
+    for item in kept.files:
+        if item.hash is not None and item.hash in contents:
+            keep_version(layout, contents[item.hash])
 
 
 def _grown(old: KeptInstructions, info: SessionInfo, new: Iterable[Sighting]) -> Found:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.capturing import Found, Looking, keep, sightings_in
+from minutebook.archive.capturing import Found, Looking, keep, keep_versions, sightings_in
 from minutebook.archive.masking import hidden
 from minutebook.derive.instructions import Change, Instruction, same_path
 from minutebook.errors import BadArgument, NotFound
@@ -120,20 +120,25 @@ def _looked(archive: Archive, session_id: str, looking: Looking | None = None) -
     return (looking or Looking()).at(info, transcript.root if transcript else None, sightings)
 
 
-def keep_missing(archive: Archive) -> int:
-    """Keep the instructions of archived sessions that were never looked at; how many.
-
-    The caller holds the lock.
+def keep_missing(archive: Archive) -> None:
+    """Keep the instructions of archived sessions that were never looked at, and versions that
+    were lost and are recorded in rounds. The caller holds the lock.
     """
-    known, _ = read_sessions(archive.layout)
-    missing = archive.ledger().sessions.keys() - known.keys()
+    layout = archive.layout
+    known, _ = read_sessions(layout)
     looking = Looking()
-    for id in sorted(missing):
+    for id in sorted(archive.ledger().sessions):
         try:
-            keep(archive.layout, _looked(archive, id, looking))
+            if id not in known:
+                keep(layout, _looked(archive, id, looking))
+            elif any(_is_lost(archive, file) for file in known[id].files):
+                keep_versions(layout, known[id], _looked(archive, id, looking).contents)
         except (OSError, NotFound):
             continue  # the next rebuild tries again
-    return len(missing)
+
+
+def _is_lost(archive: Archive, file: Instruction) -> bool:
+    return file.hash is not None and read_version(archive.layout, file.hash) is None
 
 
 # -- two sessions
