@@ -19,7 +19,17 @@ from minutebook.mcp.tools import Tools
 from minutebook.sources.registry import SOURCES
 from minutebook.verbs.ingest import ingest
 from minutebook.verbs.inscribe import inscribe
-from tests.conftest import CORPUS, as_line, assistant, corpus_sessions, needs_corpus, short, user
+from tests.conftest import (
+    CORPUS,
+    PROJECT,
+    as_line,
+    assistant,
+    corpus_sessions,
+    needs_corpus,
+    short,
+    user,
+)
+from tests.web.conftest import start
 
 WINDOWS = SOURCES["claude-code"].context_windows
 PATTERNS = ("claude/projects/*/*.jsonl", "cli-versions/**/*.jsonl")
@@ -354,3 +364,41 @@ def test_what_filled_the_window(read_records: Any) -> None:
     contents = budget(small.rounds, WINDOWS).contents
     assert contents is not None
     assert contents.filled.total + contents.rest == 1_500
+
+
+def test_json_is_written_down(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every key of both documents is in docs/json.md; models are data."""
+    documented = (PROJECT / "docs" / "json.md").read_text(encoding="utf-8")
+    keys: set[str] = set()
+
+    def gather(value: Any) -> None:
+        if isinstance(value, dict):
+            keys.update(key for key in value if not key.startswith("claude-"))
+        for item in value.values() if isinstance(value, dict) else value:
+            if isinstance(item, dict | list):
+                gather(item)
+
+    for session in ([ID[:8]], ["--ghosts"]):
+        run(place, "budget", *session, "--json")
+        gather(json.loads(capsys.readouterr().out))
+    assert [key for key in sorted(keys - {"version"}) if f"`{key}`" not in documented] == []
+
+
+def test_the_page_and_the_api_have_the_figures(place: Path) -> None:
+    """FUT-04: the session's page shows peak, compactions and each round's share."""
+    run(place, "refresh")
+    served = start(place / "root", place / "archive", "--no-ingest")
+    try:
+        page = served.get(f"/session/{ID}")[2]
+        text = page if isinstance(page, str) else page.decode()
+        assert "window 95 %" in text
+        assert "window 45 %" in text
+        told = served.json(f"/api/v1/sessions/{ID}/budget")
+        assert told["budget"]["peak"] == 95.0
+        assert served.json("/api/v1/budget")["overview"]["compactions"] >= 0
+        assert (
+            served.json(f"/api/v1/sessions/{ID}/instructions")["instructions"]["project"] == "gone"
+        )
+        assert {h["round"] for h in served.json("/api/v1/search?q=budget:%3E80")["hits"]} == {3, 4}
+    finally:
+        served.stop()
