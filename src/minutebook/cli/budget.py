@@ -31,7 +31,7 @@ _EVIDENCE = {
     "model": "the only window this model has",
     "usage": "more than the smaller window was used",
     "compaction": "from a recorded compaction",
-    "usual": "assumed: the usual window of this model, which can also have a larger one",
+    "usual": "assumed: the usual window of this model, which can also have another",
 }
 _NOT_OF_ALL = ("has_tools", "command", "error")
 

@@ -164,14 +164,17 @@ class Meter:
             return None
         if len(windows) == 1:
             return Limit(windows[0], "model")
-        if fitting[0] != windows[0]:
+        if len(fitting) < len(windows):  # a smaller one would not have held it
             called = max((seen.last or 0 for seen in own), default=0)
-            return Limit(fitting[0], "usage" if called > windows[0] else "compaction")
-        for seen in own:
-            for compaction in seen.compactions:
-                before = compaction.tokens_before or 0
-                if compaction.trigger == "auto" and before >= _AUTOMATIC * fitting[0]:
-                    return Limit(fitting[0], "compaction")
+            return Limit(min(fitting), "usage" if called > min(windows) else "compaction")
+        automatic = [
+            compaction.tokens_before or 0
+            for seen in own
+            for compaction in seen.compactions
+            if compaction.trigger == "auto"
+        ]
+        if any(before >= _AUTOMATIC * min(fitting) for before in automatic):
+            return Limit(min(fitting), "compaction")
         return Limit(fitting[0], "usual")
 
     def tenths(self, windows: Windows) -> dict[int, int]:
