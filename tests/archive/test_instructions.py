@@ -399,6 +399,20 @@ def test_the_verb_masks_and_cleans(labelled: Archive, capsys: pytest.CaptureFixt
     assert "With the version before: 2 sessions" in texts[1]
 
 
+def test_what_could_not_be_looked_at_is_not_called_removed(
+    repository: Path, tmp_path: Path
+) -> None:
+    """FUT-03: a session whose project is gone may have had the file; one that was there had not."""
+    write(tmp_path / "root", IDS[0], "2026-02-15T10:00:00.000Z", repository)
+    write(tmp_path / "root", IDS[1], "2026-02-15T10:00:00.000Z", tmp_path / "nowhere")
+    (tmp_path / "bare").mkdir()
+    write(tmp_path / "root", IDS[2], "2026-02-15T10:00:00.000Z", tmp_path / "bare")
+    archive = archived(tmp_path)
+    assert [file.state for file in compare(archive, IDS[0], IDS[1])] == ["unknown"]
+    assert [file.state for file in compare(archive, IDS[0], IDS[2])] == ["removed"]
+    assert [file.state for file in compare(archive, IDS[2], IDS[0])] == ["added"]
+
+
 def test_damaged_lines_cost_only_themselves(labelled: Archive) -> None:
     """ARC-07: the file is named, and the other sessions' instructions are there."""
     path = labelled.layout.session_instructions

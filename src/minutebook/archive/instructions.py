@@ -162,7 +162,7 @@ def compare(archive: Archive, one: str, other: str) -> list[FileDiff]:
             path=(new or old or _NOTHING).path,
             before=old.hash if old else None,
             after=new.hash if new else None,
-            state=_state(old, new),
+            state=_state(old, new, first, second),
             diff=_diff(archive, old, new, {**first_texts, **second_texts}, one=first, other=second),
             outcomes_before=used.get(old.hash or "") if old else None,
             outcomes_after=used.get(new.hash or "") if new else None,
@@ -187,9 +187,16 @@ def _twin(file: Instruction, others: Iterable[Instruction]) -> Instruction | Non
     return alike[0] if len(alike) == 1 else None
 
 
-def _state(old: Instruction | None, new: Instruction | None) -> str:
+def _state(
+    old: Instruction | None,
+    new: Instruction | None,
+    one: SessionInstructions,
+    other: SessionInstructions,
+) -> str:
     if old is None or new is None:
-        return "added" if old is None else "removed"
+        # A folder that nobody could look at may have had the file all the same.
+        looked = (one if old is None else other).project == "there"
+        return "unknown" if not looked else "added" if old is None else "removed"
     if old.hash is None or new.hash is None:
         return "unknown"
     return "same" if old.hash == new.hash else "changed"
@@ -204,6 +211,8 @@ def _diff(
     one: SessionInstructions,
     other: SessionInstructions,
 ) -> str:
+    if _state(old, new, one, other) == "unknown":
+        return ""
     sides: list[list[str]] = []
     for file in (old, new):
         text = "" if file is None or file.hash is None else _text(archive, file.hash, texts)
