@@ -38,6 +38,7 @@ MAY_SKIP: tuple[tuple[str, str], ...] = (
     ("tests/sources/test_round_trip.py", _CORPUS),
     ("tests/sources/test_seam.py", _CORPUS),
     ("tests/sources/test_usage_reference.py", _CORPUS),
+    ("tests/test_budget.py", _CORPUS),
     ("tests/test_cli_versions.py", _CORPUS),
     ("tests/test_conservation.py", _CORPUS),
     ("tests/test_resume.py", _CLAUDE),

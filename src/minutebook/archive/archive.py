@@ -42,8 +42,10 @@ from minutebook.sources.base import Transcript, Trouble
 from minutebook.sources.library import Library, chosen_copies, open_file
 
 if TYPE_CHECKING:
+    from minutebook.archive.budgets import SessionBudget
     from minutebook.archive.finding import Sort
     from minutebook.archive.hit import Hit
+    from minutebook.archive.instructions import SessionInstructions
     from minutebook.archive.reporting import Report
     from minutebook.archive.saying import Spoken
     from minutebook.archive.semantic import Meaning
@@ -92,7 +94,7 @@ class Archive:
         problem = format_problem(self.layout)
         if problem is not None and problem.newer:
             raise Conflict(str(problem))
-        self._format_problem = problem
+        self.format_problem = problem
 
     def __enter__(self) -> Archive:
         return self
@@ -449,15 +451,9 @@ class Archive:
         from minutebook.index.query import parse_query
 
         asked = parse_query(query) if isinstance(query, str) else query
+        ways = self._meaning.ways
         answer = search(
-            self,
-            asked,
-            where=where,
-            mode=mode,
-            sort=sort,
-            limit=limit,
-            offset=offset,
-            **self._meaning.ways,
+            self, asked, where=where, mode=mode, sort=sort, limit=limit, offset=offset, **ways
         )
         return with_threads(self, answer.hits)
 
@@ -467,6 +463,18 @@ class Archive:
         from minutebook.archive.reporting import named_period, report_of
 
         return report_of(self, named_period(**period))
+
+    def budget(self, session: str) -> SessionBudget:
+        """How full the model's window was in each round of a session, and with what."""
+        from minutebook.archive.budgets import session_budget
+
+        return session_budget(self, session)
+
+    def instructions(self, session: str) -> SessionInstructions:
+        """Which instructions a session had when it began, each with its evidence."""
+        from minutebook.archive.instructions import instructions_of
+
+        return instructions_of(self, session)
 
     @cached_property
     def _meaning(self) -> Meaning:
@@ -478,12 +486,6 @@ class Archive:
 
     def troubles(self) -> list[Trouble]:
         """Files of the archive that could not be read so far, and why (ARC-07)."""
-        self.minutes.stored()  # read, so that what is wrong with their files is known
-        found = {**self.ledger().damaged, **self.minutes.problems}
-        if (problem := read_settings(self.layout)[1]) is not None:
-            found[str(self.layout.settings)] = problem
-        if self._format_problem is not None:
-            found[str(self.layout.format)] = self._format_problem.reason
-        for _, opened in list(self._open.values()):
-            found |= opened.damaged
-        return [Trouble(Path(path), reason) for path, reason in sorted(found.items())]
+        from minutebook.archive.damage import troubles_of
+
+        return troubles_of(self, [opened for _, opened in list(self._open.values())])

@@ -85,7 +85,7 @@ def search(
     records = archive.minutes.records()
     there = present(archive)
     places = parse_where(where)
-    if query.is_empty and not (query.filters.command or query.filters.error):
+    if query.is_empty and not query.filters.of_rounds:
         if places - {"engagements", "all"}:
             raise BadArgument(f"Say what to look for, or leave out --in {where}.")
         return _list(archive, answer, there, page)

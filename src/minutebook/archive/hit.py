@@ -100,6 +100,8 @@ def _of_work(
     archive: Archive, hit: Hit, query: Query, surfaces: Collection[Surface]
 ) -> Shown | None:
     """Where in a round something was done; its texts are read again, without secrets."""
+    if query.is_empty and not (query.filters.command or query.filters.error):
+        return None  # a list of rounds, whatever was done in them
     if query.is_empty:  # a list of what ran, or failed
         listed: Surface = "commands" if query.filters.command else "errors"
         surfaces = (listed,)

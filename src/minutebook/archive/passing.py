@@ -40,7 +40,7 @@ def scope_of(
     everywhere = "all" in where
     kinds = () if everywhere else tuple(_KINDS[place] for place in _KINDS if place in where)
     surfaces = tuple(s for place, own in _WORK.items() if place in where for s in own)
-    about_turns = filters.tools is not None or filters.command or filters.error
+    about_turns = filters.tools is not None or filters.of_rounds
     if about_turns:
         if where == {"engagements"}:
             raise BadArgument("That filter is about turns: leave --in engagements out.")
@@ -57,6 +57,8 @@ def scope_of(
         if not labelled:
             whole = (r for r in records.values() if r.starred or not filters.starred)
             sessions |= {record.session_id for record in whole if passes(record, own)}
+    if filters.sessions is not None:
+        sessions = set(filters.sessions) if sessions is None else sessions & filters.sessions
     if sessions is not None and not sessions:
         return None
     return Scope(
@@ -102,6 +104,8 @@ def passes(record: SessionRecord, filters: Filters) -> bool:
     """What can be said of a session as a whole."""
     if record.hidden and not filters.hidden:
         return False
+    if filters.sessions is not None and record.session_id not in filters.sessions:
+        return False
     if filters.agent and not is_agent(filters.agent, record):
         return False
     if filters.branch and not within(filters.branch, record.git_branch):
@@ -117,6 +121,22 @@ def is_agent(name: str, record: SessionRecord) -> bool:
     if (source := SOURCES.by_program(name)) is not None:
         return record.source == source.name
     return within(name, record.agent_name, record.agent_role, record.slug)
+
+
+def session_passes(record: SessionRecord, filters: Filters) -> bool:
+    """Whether a session, rather than a piece of work in it, passes all filters."""
+    of_work = filters.method or filters.phase or filters.among is not None
+    if of_work:
+        return any(True for _ in matching({record.session_id: record}, filters))
+    return (
+        passes(record, filters)
+        and _in_time(record, filters)
+        and (record.starred or not filters.starred)
+        and (
+            not filters.project
+            or within(filters.project, record.cwd, *(e.project for e in record.engagements))
+        )
+    )
 
 
 def hidden_of(

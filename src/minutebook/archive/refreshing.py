@@ -41,6 +41,7 @@ from minutebook.record.rounds import read_words
 from minutebook.record.store import make_folder, private, writing
 from minutebook.sources.fan_out import fan_out
 from minutebook.sources.library import open_transcript
+from minutebook.sources.registry import SOURCES
 
 
 class Refreshed(msgspec.Struct, frozen=True):
@@ -230,7 +231,14 @@ def _found(archive: Archive, source: _Source, record: SessionRecord | None) -> _
     for number in work.done.keys() - found.keys():
         found[number] = _wordless(info, number, work.at[number])
     turns = [_of_project(found[number], record) for number in sorted(found)]
-    turns = [msgspec.structs.replace(e, blocks=work.blocks.get(e.round, "")) for e in turns]
+    program = SOURCES.get(info.source)
+    filled = work.meter.tenths(program.context_windows) if program is not None else {}
+    turns = [
+        msgspec.structs.replace(
+            e, blocks=work.blocks.get(e.round, ""), budget=filled.get(e.round, -1)
+        )
+        for e in turns
+    ]
     entries = [prepare(entry, work.done.get(entry.round)) for entry in turns]
     title = _title(archive.minutes.sessions_said(), source.session_id) or info.title
     if turns and title and not is_opening(title, turns[0].asked):
@@ -258,7 +266,8 @@ def _rounds_of(
 ) -> tuple[SessionInfo | None, Iterable[Round]]:
     """A session and its rounds, one at a time; what was done in each is noted as it passes."""
     if not archive.settings.search_tools:
-        return words_of(archive, session_id)
+        told, spoken = words_of(archive, session_id)
+        return told, work.meter.noting(spoken)
     entry = archive.ledger().sessions.get(session_id)
     if entry is not None:
         return entry.info, work.noting(archive.open(session_id).stored_rounds())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from minutebook.derive.budget import Meter
 from minutebook.derive.calls import path_of
 from minutebook.derive.surfaces import Piece, bounded, surfaces_of, surfaces_of_agent
 from minutebook.index.entry import How, Touch, Work, seconds
@@ -27,12 +28,14 @@ class RoundWork:
         self.at: dict[int, int] = {}
         self.callers: dict[str, tuple[int, int]] = {}
         """Subagents → the round and block that called them."""
+        self.meter = Meter()
         self._spent = 0
 
     def noting(self, rounds: Iterable[Round]) -> Iterator[Round]:
         """Rounds as they come, each noted."""
         for round in rounds:
             number = round.number
+            self.meter.note(round)
             self.at[number] = seconds(round.started)
             self.blocks[number] = answer_blocks(round)
             self._touched(number, round.calls)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from types import TracebackType
 
 from minutebook.archive.archive import Archive
+from minutebook.archive.capturing import capture
 from minutebook.archive.coverage import ranges_of
 from minutebook.archive.formats import write_format
 from minutebook.archive.relocate import relocate
 from minutebook.archive.upgrade import upgrade
 from minutebook.archive.upkeep import cover_sessions, is_indexed, write_page
 from minutebook.archive.writing import Done, SessionWriting, is_live
+from minutebook.derive.instructions import Sighting
 from minutebook.errors import Conflict
+from minutebook.model import SessionInfo
 from minutebook.record.database import Broken, count_rows, open_database, put_rows
 from minutebook.record.indexes import write_indexes
 from minutebook.record.layout import SessionFolder
@@ -86,6 +90,7 @@ class WritingRun(RunView):
         self._stack = ExitStack()
         self._rows: list[RoundRow] = []
         self._changed = False
+        self._instructed: dict[str, tuple[SessionInfo, Path | None, tuple[Sighting, ...]]] = {}
         self.remarks: list[str] = []
 
     def __enter__(self) -> WritingRun:
@@ -144,6 +149,8 @@ class WritingRun(RunView):
             entry.size, entry.mtime = transcript.size, transcript.mtime
             entry.head, entry.beside = done.head, done.beside
             self.ledger.sessions[transcript.session_id] = entry
+            about = (entry.info, transcript.root, done.instructions)
+            self._instructed[transcript.session_id] = about
         elif done.foreign is not None:
             self.ledger.unusable[transcript.location] = (transcript.size, transcript.mtime)
 
@@ -167,6 +174,8 @@ class WritingRun(RunView):
                     cover_rows(database, id, ranges_of(records[id]))
         if self._changed or stale:
             write_indexes(self.layout, self.ledger.sessions.values())
+            if self._instructed:
+                capture(self.layout, self._instructed)
             save_ledger(self.layout, self.ledger)
             self.archive.read_again()
             if self._rows:

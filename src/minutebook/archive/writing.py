@@ -13,10 +13,12 @@ from typing import Any
 
 import msgspec
 
+from minutebook.archive.capturing import sightings_in
 from minutebook.archive.coverage import NOTHING_SAID, SaidSummary, ranges_of
 from minutebook.archive.growth import Growth
 from minutebook.archive.minutes import retitled
 from minutebook.derive.identity import Identity, identify
+from minutebook.derive.instructions import Sighting
 from minutebook.derive.times import instant
 from minutebook.model import Roster, Round, SessionInfo
 from minutebook.model.engagement import SessionRecord
@@ -52,6 +54,8 @@ class Done(msgspec.Struct, frozen=True):
     gone: int = 0
     head: str = ""
     beside: str = ""
+    instructions: tuple[Sighting, ...] = ()
+    """Files of instructions that the new rounds record."""
     problem: str | None = None
     foreign: str | None = None
 
@@ -96,6 +100,8 @@ class SessionWriting:
             self._known,
             self._media,
         )
+        self._source = source
+        self._sightings: list[Sighting] = []
         self._stack = ExitStack()
         self._publication: Publication | None = None
         self._open: list[Round] = []
@@ -144,6 +150,7 @@ class SessionWriting:
         if self._publication is None:
             self._publication = self._begin()
         self._publication.add(round)
+        self._sightings += sightings_in(self._source, (round,))
 
     def _begin(self) -> Publication:
         publication = Publication(
@@ -224,6 +231,7 @@ class SessionWriting:
             self._growth.gone if not waiting else 0,
             self._head,
             self._beside,
+            tuple(self._sightings),
         )
 
     def _kept(self, name: str, usual: Any) -> Any:

@@ -19,6 +19,8 @@ VERBS = {
     "sessions": "List your sessions, newest first.",
     "show": "Read a session, or some rounds of it.",
     "stats": "Count engagements by method, project, agent, phase and day.",
+    "budget": "Show how full the model's window was, round by round or over all sessions.",
+    "instructions": "Show which instructions a session had, and what changed between two.",
     "report": "Write the minutes of a period: what was done, decided, shipped, and is still open.",
     "similar": "Find turns of other sessions that are about the same as one.",
     "semantic": "Configure semantic search; show embedding progress.",

@@ -57,6 +57,7 @@ _NOT_OF_FILES = {"command", "error", "has_tools", "side", "sort", "where", "mode
     metavar="PATH",
     help="Who read or changed a file, the newest first: the end of its path, or a glob.",
 )
+@click.option("--instructions", metavar="HASH", help="Only sessions that had this version.")
 @click.option("--thread", metavar="ID", help="Only engagements of this piece of work.")
 @click.option("--threads", is_flag=True, help="Pieces of work over several sessions, instead.")
 @click.option("--chain", metavar="SESSION#ROUND", help="What came before and after in its thread.")
@@ -89,6 +90,7 @@ def command(
     no_refresh: bool,
     as_stats: bool,
     as_json: bool,
+    instructions: str | None,
     thread: str | None,
     threads: bool,
     chain: str | None,
@@ -102,6 +104,10 @@ def command(
     """
     book = opened(archive, roots)
     filters = filters_of(options)
+    if instructions is not None:
+        from minutebook.archive.instructions import sessions_with
+
+        filters = msgspec.structs.replace(filters, sessions=sessions_with(book, instructions))
     if thread is not None:
         from minutebook.archive.threads import keys_of
 
@@ -199,7 +205,7 @@ def _print_footer(answer: Answer, page: int, limit: int) -> None:
         if not answer.query.is_empty:
             nothing = f"Nothing found for '{terminal.one_line(answer.query.text)}'."
             terminal.note(f"{nothing} Try other words, or fewer filters.")
-        elif filters.command or filters.error:
+        elif filters.of_rounds:
             terminal.note("No round passes these filters. Try other words, or fewer filters.")
         else:
             terminal.note("No engagement passes these filters. Try fewer, or `minutebook ingest`.")

@@ -55,6 +55,7 @@ def schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
     builder.add_unsigned_field("row", stored=False, indexed=True, fast=True)
     builder.add_integer_field("at", indexed=True, fast=True)
+    builder.add_integer_field("budget", indexed=True)
     for name in ("kind", "session", "project", "branch", "model", "tools"):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     for name in ("asked", "answered", "rest", *SURFACES):

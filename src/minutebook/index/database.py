@@ -18,7 +18,7 @@ from minutebook.errors import Locked, MinutebookError
 from minutebook.index.entry import Entry, Prepared, Touch
 
 Connection = sqlite3.Connection
-VERSION = 5
+VERSION = 6
 _NAMED = ("project", "branch", "model")
 _COLUMNS = Entry.__struct_fields__
 _SCHEMA = """
@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS entries (
   row INTEGER PRIMARY KEY AUTOINCREMENT,
   kind TEXT, session_id TEXT, key TEXT, round INTEGER, at INTEGER,
   project TEXT, branch TEXT, model TEXT, tools INTEGER,
-  asked TEXT, answered TEXT, rest TEXT, quoted INTEGER, blocks TEXT, signal TEXT
+  asked TEXT, answered TEXT, rest TEXT, quoted INTEGER, budget INTEGER, blocks TEXT, signal TEXT
 );
 CREATE UNIQUE INDEX IF NOT EXISTS entries_key ON entries (session_id, key);
 CREATE INDEX IF NOT EXISTS entries_copies ON entries (key, session_id, round)
@@ -202,6 +202,14 @@ def rows(connection: Connection, newest_first: bool = False) -> list[int]:
     order = "ORDER BY at DESC" if newest_first else ""
     found = connection.execute(f"SELECT row FROM entries WHERE kind != 'session' {order}")
     return [row for (row,) in found]
+
+
+def budgets(connection: Connection, session_id: str | None = None) -> list[tuple[str, int, int]]:
+    """Session, round and how full its window was, of all rounds where that is known."""
+    query = "SELECT session_id, round, budget FROM entries WHERE kind = 'turn' AND budget >= 0"
+    if session_id is None:
+        return connection.execute(query).fetchall()
+    return connection.execute(f"{query} AND session_id = ?", (session_id,)).fetchall()
 
 
 def rows_of(connection: Connection, session_id: str) -> list[int]:

@@ -331,6 +331,7 @@ class Engine:
             before=limits.before,
             command=limits.command,
             error=limits.error,
+            budget=limits.budget,
         )
 
 

@@ -43,6 +43,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """Other words of the answer."""
     quoted: bool = False
     """Whether this is mostly our own search output, quoted back at us."""
+    budget: int = -1
+    """How full the window was, in tenths of a percent; -1 where nobody knows."""
     blocks: str = ""
     """Where the texts of an answer are: ``2:120 5:77``, blocks and lengths; empty if unknown."""
 
@@ -50,7 +52,10 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     def signal(self) -> str:
         """The change signal: another one means that the entry must be indexed again."""
         said = msgspec.json.encode(
-            (self.round, self.at, self.project, self.branch, self.model, self.tools, self.blocks)
+            (
+                *(self.round, self.at, self.project, self.branch, self.model, self.tools),
+                *(self.blocks, self.budget),
+            )
         )
         return _digest(said, self.asked, self.answered, self.rest)
 

@@ -226,6 +226,7 @@ class Lexical:
         before: int | None = None,
         command: str | None = None,
         error: str | None = None,
+        budget: tuple[int, int] | None = None,
     ) -> TantivyQuery | None:
         """A query for everything that passes some filters; None where there are none."""
         parts = []
@@ -245,6 +246,10 @@ class Lexical:
             kind = tantivy.FieldType.Integer
             spans = TantivyQuery.range_query(self._schema, "at", kind, after, upper)
             parts.append((Occur.Must, spans))
+        if budget is not None:
+            kind = tantivy.FieldType.Integer
+            filled = TantivyQuery.range_query(self._schema, "budget", kind, *budget)
+            parts.append((Occur.Must, filled))
         return TantivyQuery.boolean_query(parts) if parts else None
 
     def rows(self, within: TantivyQuery, most: int) -> list[int]:
@@ -315,6 +320,8 @@ class Writer:
         document = tantivy.Document()
         document.add_unsigned("row", row)
         document.add_integer("at", entry.at)
+        if entry.budget >= 0:
+            document.add_integer("budget", entry.budget)
         document.add_text("kind", entry.kind)
         document.add_text("session", _plain(entry.session_id))
         turns = prepared.others or (entry,)

@@ -90,7 +90,7 @@ class Look:
 
     def _sessions_within(self) -> TantivyQuery | None:
         """The filters, for sessions as a whole; what holds for a round only is left to rounds."""
-        limits = msgspec.structs.replace(self._query.filters, command=None, error=None)
+        limits = msgspec.structs.replace(self._query.filters, command=None, error=None, budget=None)
         query = msgspec.structs.replace(self._query, filters=limits)
         scope = msgspec.structs.replace(self._scope, kinds=())
         return self._engine.within(self._connection, query, scope)

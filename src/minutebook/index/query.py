@@ -22,8 +22,10 @@ _PIECE = re.compile(
 )
 _EXCLUDED = re.compile(r"\"?[^\W_](?=.{2})\w*(?:[-.]\w+)*\"?")  # longer than options are
 _FIELDS = frozenset(
-    {"project", "agent", "method", "phase", "branch", "model", "session", "before", "after", "date"}
+    "project agent method phase branch model session before after date budget".split()
 )
+_BUDGET = re.compile(r"(?P<sign>>=|<=|>|<)?\s*(?P<percent>\d{1,3}(?:\.\d)?)\s*%?")
+_FULLEST = 10_000  # tenths of a percent; more than any window holds
 
 _DATES = ("before", "after", "date")
 
@@ -47,6 +49,10 @@ class Filters(msgspec.Struct, frozen=True, omit_defaults=True):
     """Words of a command that tools ran, in their order."""
     error: str | None = None
     """Words of what a failed call printed, in their order."""
+    budget: tuple[int, int] | None = None
+    """The least and the most the window was filled in a round, in tenths of a percent."""
+    sessions: frozenset[str] | None = None
+    """Only these sessions."""
     ghosts: bool = False
     among: frozenset[tuple[str, str]] | None = None
     """Only these engagements, by session and id: those of a thread."""
@@ -56,6 +62,11 @@ class Filters(msgspec.Struct, frozen=True, omit_defaults=True):
     """Only what a person marked with a star: the engagement, or its session."""
     hidden: bool = False
     """Whether what a person hid is listed and counted, too."""
+
+    @property
+    def of_rounds(self) -> bool:
+        """Whether something is asked of rounds that is worth a list of them."""
+        return bool(self.command or self.error or self.budget)
 
 
 class Query(msgspec.Struct, frozen=True):
@@ -96,6 +107,8 @@ def parse_query(typed: str, filters: Filters = Filters()) -> Query:  # noqa: B00
         text = match["phrase"] if match["phrase"] is not None else match["word"].strip('"')
         if not any(char.isalnum() for char in text):
             continue
+        if text == "budget:":  # the shell took the rest for the name of a file
+            raise BadArgument("Quote it for the shell: 'budget:>80'.")
         if match["field"] in _FIELDS and not match["minus"]:
             try:
                 filters = _narrowed(filters, _filter(match["field"], text))
@@ -139,6 +152,8 @@ def _narrowed(filters: Filters, more: dict[str, Any]) -> Filters:
             value = max(known, value)
         elif name == "before" and known is not None:
             value = min(known, value)
+        elif name == "budget" and known is not None:
+            value = (max(known[0], value[0]), min(known[1], value[1]))
         elif known is not None and known != value:
             raise BadArgument(f"There are two values for {name}: '{known}' and '{value}'.")
         filters = msgspec.structs.replace(filters, **{name: value})
@@ -157,7 +172,23 @@ def _filter(field: str, value: str) -> dict[str, Any]:
     if field == "date":
         after, before = span(value)
         return {"after": after, "before": before}
+    if field == "budget":
+        return {"budget": filled(value)}
     return {field: value}
+
+
+def filled(text: str) -> tuple[int, int]:
+    """``>80``, ``>=80``, ``<50``, ``<=50`` or ``80`` (from there on) as tenths of a percent."""
+    match = _BUDGET.fullmatch(text.strip())
+    if match is None:
+        raise BadArgument(
+            f"'{text}' is not a share of the window: write 'budget:>80' or 'budget:<50', in quotes."
+        )
+    tenths = round(float(match["percent"]) * 10)
+    sign = match["sign"] or ">="
+    if sign[0] == ">":
+        return tenths + (sign == ">"), _FULLEST
+    return 0, tenths - (sign == "<")
 
 
 def span(text: str) -> tuple[int, int]:

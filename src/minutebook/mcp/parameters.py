@@ -41,6 +41,14 @@ Command = Annotated[
 Error = Annotated[
     str | None, Field(description="Only rounds in which a call failed with this text in it.")
 ]
+Budget = Annotated[
+    str | None,
+    Field(description="Only rounds in which the model's window was so full, in percent: >80, <50."),
+]
+Instructions = Annotated[
+    str | None,
+    Field(description="Only sessions that had this version of the instructions, by its hash."),
+]
 Thread = Annotated[
     str | None,
     Field(description="Only one piece of work over several sessions: the thread= of an answer."),

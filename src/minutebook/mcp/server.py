@@ -37,6 +37,8 @@ def create_server(archive: Archive) -> MCPServer[Any]:
         tools.context,
         tools.report,
         tools.lineage,
+        tools.budget,
+        tools.instructions,
         tools.stats,
     ):
         server.tool(annotations=_READ_ONLY, structured_output=False)(_plain(tool, ToolError))

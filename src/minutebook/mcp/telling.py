@@ -15,6 +15,8 @@ from typing import TypeVar
 from minutebook.archive.files import FileHit
 from minutebook.archive.finding import Answer
 from minutebook.archive.hit import Hit
+from minutebook.derive.budget import Budget, RoundBudget
+from minutebook.derive.instructions import Instruction
 from minutebook.derive.plain import one_line
 from minutebook.derive.tokens import BYTES_A_TOKEN, tokens, utf8_bytes
 from minutebook.derive.wording import plural
@@ -190,3 +192,33 @@ def cut(text: str, most: int) -> tuple[str, bool]:
         return text, False
     kept = text.encode()[: int(most * BYTES_A_TOKEN)].decode("utf-8", "ignore")
     return kept, True
+
+
+def budget_head(budget: Budget) -> str:
+    """What a session's windows come to."""
+    if not budget.recorded:
+        return "The agent recorded no token usage in this session."
+    limits = ", ".join(
+        f"{one_line(model)} {limit.tokens} tokens ({limit.evidence})"
+        for model, limit in budget.limits.items()
+    )
+    peak = f"Fullest: {budget.peak} % in #{budget.peak_round}. " if budget.peak else ""
+    return (
+        f"{peak}{plural(budget.near, 'round')} near the limit, "
+        f"{plural(budget.compactions, 'compaction')}. Limits: {limits or 'not known'}."
+    )
+
+
+def round_line(short: str, round: RoundBudget) -> str:
+    """A round's window."""
+    count = "not recorded" if round.tokens is None else f"{round.tokens} tokens"
+    share = "" if round.percent is None else f" {round.percent} %"
+    compacted = f" compacted {len(round.compactions)}x" if round.compactions else ""
+    near = f" reached {round.peak} %" if round.near else ""
+    return f"- {short}#{round.number}: {count}{share}{compacted}{near}"
+
+
+def instruction_line(file: Instruction) -> str:
+    """A file of instructions, and how it is known."""
+    evidence = file.note or file.commit or (f"#{file.round}" if file.round else file.changed) or ""
+    return f"- {file.hash or '-'} {file.scope} {one_line(file.path)} ({file.grade} {evidence})"

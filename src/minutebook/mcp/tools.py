@@ -12,6 +12,7 @@ from minutebook.archive.archive import Archive
 from minutebook.archive.files import find_file
 from minutebook.archive.finding import bring_up_to_date, search
 from minutebook.archive.folding import hidden_once, once
+from minutebook.archive.instructions import compare, sessions_with
 from minutebook.archive.names import parse_rounds
 from minutebook.archive.passing import ghosts_of, matching
 from minutebook.archive.semantic import Meaning
@@ -23,21 +24,24 @@ from minutebook.derive.plain import one_line
 from minutebook.derive.tokens import tokens
 from minutebook.derive.wording import plural
 from minutebook.errors import BadArgument
-from minutebook.index.query import Filters, Query, parse_query, span
+from minutebook.index.query import Filters, Query, filled, parse_query, span
 from minutebook.mcp import parameters as given
 from minutebook.mcp.telling import (
     HARD_LIMIT,
     MOST_TOKENS,
     answer,
+    budget_head,
     cut,
     damage,
     decision_line,
     engagement_line,
     hit_line,
+    instruction_line,
     left_out,
     paged,
     position,
     quoted,
+    round_line,
     state_of,
     touched_lines,
 )
@@ -79,6 +83,8 @@ class Tools:
         has_tools: given.HasTools = None,
         command: given.Command = None,
         error: given.Error = None,
+        budget: given.Budget = None,
+        instructions: given.Instructions = None,
         thread: given.Thread = None,
         side: given.Side = "both",
         sort: given.Sort = "relevance",
@@ -97,6 +103,8 @@ class Tools:
             tools=has_tools,
             command=command or None,
             error=error or None,
+            budget=filled(budget) if budget else None,
+            sessions=sessions_with(self._archive, instructions) if instructions else None,
             among=keys_of(self._archive, thread) if thread else None,
         )
         start, limit = position(cursor), max(1, min(limit, _MOST_HITS))
@@ -323,6 +331,28 @@ class Tools:
             return self._told("Nothing is tied to other sessions, as far as one can tell.")
         many = plural(len(families), "family", "families")
         return self._told(answer(f"{many}, the older session above the newer:", page, more))
+
+    def budget(self, session: str, cursor: given.Cursor = None) -> str:
+        """How full the model's window was in each round of a session, and what was compacted."""
+        found = self._archive.budget(session)
+        short = self._archive.short(found.session_id)
+        lines = [round_line(short, round) for round in found.budget.rounds]
+        page, more = paged(lines, str, cursor, len(lines))
+        return self._told(answer(budget_head(found.budget), page, more))
+
+    def instructions(self, session: str, other: str | None = None) -> str:
+        """Which instructions (files like AGENTS.md) a session had when it began, with the evidence
+        for each; with `other`, what changed from the one session to the other."""
+        if other:
+            diffs = compare(self._archive, session, other)
+            lines = [f"{file.path}: {file.state}\n{file.diff}".rstrip() for file in diffs]
+            text, missing = cut("\n".join(lines), HARD_LIMIT)
+            head = f"{plural(len(diffs), 'file')}{' (cut)' if missing else ''}:"
+            return self._told(answer(head, [text] if text else [], None))
+        told = self._archive.instructions(session)
+        gone = " Its project's folder is gone." if told.project == "gone" else ""
+        head = f"{plural(len(told.files), 'file')} of instructions.{gone}"
+        return self._told(answer(head, map(instruction_line, told.files), None))
 
     def stats(
         self,

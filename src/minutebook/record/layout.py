@@ -36,6 +36,8 @@ class Layout:
         self.watch_lock = root / ".watch.lock"
         self.watch_spending = root / "watch.json"
         self.hook_log = root / "hook.log"
+        self.instructions = root / "instructions"
+        self.session_instructions = self.instructions / "sessions.jsonl"
         self.corpora = root / "corpora"
         self.ledger = self.sessions / "ledger.json"
 

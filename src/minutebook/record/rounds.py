@@ -280,6 +280,7 @@ class _WordsOutline(msgspec.Struct, gc=False):
     at: str | None = None
     model: str | None = None
     usage: Usage | None = None
+    billing: Billing | None = None
 
 
 class _WordsFile(msgspec.Struct, kw_only=True, gc=False):
@@ -291,6 +292,7 @@ class _WordsFile(msgspec.Struct, kw_only=True, gc=False):
     cwd: str | None = None
     branch: str | None = None
     tool_count: int = 0
+    compactions: tuple[Compaction, ...] = ()
 
 
 _words_decoder = msgspec.json.Decoder(_WordsFile)
@@ -319,9 +321,17 @@ def read_words(content: bytes) -> Round:
                 outline.at,
                 model=outline.model,
                 usage=outline.usage,
+                billing=outline.billing,
             )
         )
-    return Round(found.round, tuple(messages), found.cwd, found.branch, tool_count=found.tool_count)
+    return Round(
+        found.round,
+        tuple(messages),
+        found.cwd,
+        found.branch,
+        tool_count=found.tool_count,
+        compactions=found.compactions,
+    )
 
 
 def _user_words(user: str | list[_Words] | None) -> tuple[Block, ...]:

@@ -8,7 +8,9 @@ from typing import Literal, Protocol
 
 import msgspec
 
+from minutebook.derive.instructions import Given
 from minutebook.model import (
+    Block,
     FormatReport,
     Loose,
     RecordedCost,
@@ -235,6 +237,21 @@ class Source(Protocol):
         ...
 
     def tool_kind(self, name: str) -> ToolKind: ...
+
+    instruction_files: tuple[str, ...]
+    """Where a folder has instructions for the agent, from that folder; a name may be a glob."""
+
+    def home_instructions(self, root: Path | None) -> list[Path]:
+        """Files of instructions for every project of a configuration folder."""
+        ...
+
+    def instructions(self, block: Block) -> tuple[Given, ...]:
+        """Files of instructions that a block is about, with their content where it has it."""
+        ...
+
+    def context_windows(self, model: str) -> tuple[int, ...]:
+        """Tokens a model's window can have, its usual one first; none where nobody knows."""
+        ...
 
     # -- watching
 

@@ -11,6 +11,7 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.coverage import ranges_of
+from minutebook.archive.instructions import keep_missing
 from minutebook.archive.run import WritingRun, make_sessions_database
 from minutebook.archive.upkeep import write_page
 from minutebook.derive.identity import identify
@@ -71,6 +72,7 @@ def rebuild(archive: Archive) -> Rebuilt:
         count = make_sessions_database(archive, entries.values())
         write_indexes(layout, entries.values())
         save_ledger(layout, run.ledger)
+        keep_missing(archive)
         if layout.engagements.exists():
             write_page(archive)
     return Rebuilt(len(entries), count, restored, mended, problems)

@@ -45,8 +45,8 @@ def stats(archive: Archive, query: Query) -> Stats:
     if not query.is_empty:
         answer = search(archive, query, where="engagements", mode="lexical", limit=_MOST)
         wanted = {(hit.session_id, hit.engagement.id) for hit in answer.hits if hit.engagement}
-    if query.filters.command or query.filters.error:
-        raise BadArgument("Counts are of engagements: leave --command and --error out.")
+    if query.filters.of_rounds:
+        raise BadArgument("Counts are of engagements: leave --command, --error and budget: out.")
     records = archive.records()
     found: Iterable[tuple[SessionRecord, Engagement]] = (
         (record, engagement)

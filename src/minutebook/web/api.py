@@ -8,6 +8,8 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from minutebook.archive.budgets import budget_overview
+from minutebook.archive.instructions import compare
 from minutebook.archive.masking import hidden_round, unmarked_value
 from minutebook.archive.masking import reveal as revealed
 from minutebook.archive.names import parse_rounds
@@ -140,6 +142,24 @@ def lineage(state: ServerState, request: Request) -> Response:
 
 def session_lineage(state: ServerState, _request: Request, session_id: str) -> Response:
     return answer(session_id=session_id, lineage=_plain(state.archive.lineage(session_id)))
+
+
+def budget(state: ServerState, _request: Request, session_id: str) -> Response:
+    return answer(**_plain(state.archive.budget(session_id)))
+
+
+def budgets(state: ServerState, request: Request) -> Response:
+    """How often work came near the limit; ``project`` and ``agent`` narrow it."""
+    params = request.query_params
+    filters = Filters(project=params.get("project") or None, agent=params.get("agent") or None)
+    return answer(overview=_plain(budget_overview(state.archive, filters)))
+
+
+def instructions(state: ServerState, request: Request, session_id: str) -> Response:
+    """What a session was told; with ``diff`` what changed from there to another."""
+    if (other := request.query_params.get("diff")) is not None:
+        return answer(files=[_plain(file) for file in compare(state.archive, session_id, other)])
+    return answer(instructions=_plain(state.archive.instructions(session_id)))
 
 
 def outline(state: ServerState, _request: Request, session_id: str) -> Response:

@@ -88,12 +88,15 @@ class Viewer:
             f"{base}/sessions": api.sessions,
             f"{base}/search": api.search,
             f"{base}/decisions": api.decisions,
+            f"{base}/budget": api.budgets,
             f"{base}/timeline": api.timeline_data,
             f"{base}/lineage": api.lineage,
         }
         named: dict[str, Answer] = {
             one: api.session,
             f"{one}/outline": api.outline,
+            f"{one}/budget": api.budget,
+            f"{one}/instructions": api.instructions,
             f"{one}/rounds": api.rounds,
             f"{one}/find": api.find,
             f"{one}/lineage": api.session_lineage,

@@ -8,6 +8,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from minutebook.archive.budgets import peaks_of
 from minutebook.archive.masking import secrets_of, unmarked
 from minutebook.archive.names import parse_rounds
 from minutebook.errors import NotFound
@@ -77,6 +78,8 @@ def _page(
         rounds=scroll.parts[-1].pieces[-1].round if scroll.parts else 0,
         relatives=_relatives(state, record.session_id) if agent is None else (),
         resume=_resume(state, record) if agent is None else None,
+        filled=peaks_of(state.archive, record.session_id) if agent is None else {},
+        compactions=_compactions(state, record) if agent is None else 0,
         note=archive_note(state),
         page="session",
         title=name_of(record),
@@ -91,6 +94,13 @@ def _relatives(state: ServerState, session_id: str) -> list[Relative]:
         return "here" if id == session_id else "there"
 
     return relatives(state.archive.lineage(session_id), session_id, short)
+
+
+def _compactions(state: ServerState, record: SessionRecord) -> int:
+    try:
+        return state.archive.stored_summary(record.session_id).info.compactions
+    except NotFound:
+        return 0
 
 
 def _resume(state: ServerState, record: SessionRecord) -> str | None:
@@ -111,7 +121,8 @@ def part_fragment(
     shown = shown_of(request.query_params.get("show"))
     engagements = () if agent_id else state.archive.record(session_id).engagements
     groups = groups_of(scroll, index, shown, engagements)
-    return render("part.html", groups=groups, scroll=scroll, agent=agent_id)
+    filled = {} if agent_id else peaks_of(state.archive, session_id)
+    return render("part.html", groups=groups, scroll=scroll, agent=agent_id, filled=filled)
 
 
 def outline(state: ServerState, session_id: str) -> dict[str, Any]:

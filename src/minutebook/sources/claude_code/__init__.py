@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from minutebook.model import ToolKind
+from minutebook.derive.instructions import Given
+from minutebook.model import Block, ToolKind
 from minutebook.sources.base import Depth, Exporter, Transcript, Trouble
 from minutebook.sources.claude_code import locate, settings, tools
 from minutebook.sources.files import current_file, head_of_file
@@ -23,6 +24,10 @@ class ClaudeCode:
     program = "claude"
     title = "Claude Code"
     home = "$CLAUDE_CONFIG_DIR, else ~/.claude"
+    # AGENTS.md is read where CLAUDE.md imports it, or is a link to it.
+    instruction_files: tuple[str, ...] = (
+        *("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", ".claude/CLAUDE.md", ".claude/rules/*.md"),
+    )
 
     @property
     def exporter(self) -> Exporter:
@@ -79,6 +84,21 @@ class ClaudeCode:
 
     def tool_kind(self, name: str) -> ToolKind:
         return tools.tool_kind(name)
+
+    def home_instructions(self, root: Path | None) -> list[Path]:
+        from minutebook.sources.claude_code.instructions import of_home
+
+        return of_home(root or self.default_root())
+
+    def instructions(self, block: Block) -> tuple[Given, ...]:
+        from minutebook.sources.claude_code.instructions import instructions
+
+        return instructions(block)
+
+    def context_windows(self, model: str) -> tuple[int, ...]:
+        from minutebook.sources.claude_code.windows import context_windows
+
+        return context_windows(model)
 
     # -- watching
 

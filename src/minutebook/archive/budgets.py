@@ -1,0 +1,157 @@
+"""Context budgets: of one session from its rounds, of all sessions from the search index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from minutebook.archive.archive import Archive
+from minutebook.archive.finding import bring_up_to_date
+from minutebook.archive.passing import session_passes
+from minutebook.derive.budget import NEAR, Budget, budget
+from minutebook.derive.plain import one_line
+from minutebook.errors import MinutebookError
+from minutebook.index import database as db
+from minutebook.index.query import Filters
+from minutebook.sources.registry import SOURCES
+
+
+class SessionBudget(msgspec.Struct, frozen=True, kw_only=True):
+    """How full one session's window was."""
+
+    session_id: str
+    name: str
+    source: str
+    budget: Budget
+
+
+class SessionPeak(msgspec.Struct, frozen=True, kw_only=True):
+    """The same of one session among many."""
+
+    session_id: str
+    name: str
+    at: str | None
+    peak: float
+    """The highest percentage of its rounds."""
+    peak_round: int
+    last: float
+    """Of the last round that has one."""
+    near: int
+    """Rounds near capacity."""
+    compactions: int
+
+
+class BudgetOverview(msgspec.Struct, frozen=True, kw_only=True):
+    """How often work came near the limit."""
+
+    sessions: int
+    """Sessions that pass the filters."""
+    known: int
+    """Of those, the ones whose window is known."""
+    came_near: int
+    """Of the known ones, those with a round near capacity."""
+    ended_near: int
+    """Those whose last round was."""
+    compacted: int
+    """Sessions that were compacted at least once."""
+    compactions: int
+    copies_hidden: int
+    """Copies of conversations, which are not counted."""
+    engagements: int
+    """Engagements whose last round has a percentage."""
+    engagements_ended_near: int
+    peaks: list[SessionPeak]
+    """The fullest first."""
+
+
+def session_budget(archive: Archive, name: str) -> SessionBudget:
+    """The context budget of the session that fits a name."""
+    session_id = archive.resolve(name)
+    summary = archive.summary(session_id)
+    source = SOURCES.get(summary.info.source)
+    windows = source.context_windows if source is not None else lambda _: ()
+    return SessionBudget(
+        session_id=session_id,
+        name=one_line(summary.name),
+        source=summary.info.source,
+        budget=budget(archive.open(session_id).stored_rounds(), windows),
+    )
+
+
+def budget_overview(archive: Archive, filters: Filters) -> BudgetOverview:
+    """How often sessions came near the limit, and ended there; the index is brought up to date.
+
+    A session is counted by its own facts: project, dates and so on are those of its start.
+    """
+    bring_up_to_date(archive)
+    summaries = {s.id: s for s in archive.sessions(ghosts=filters.ghosts).sessions}
+    cards = archive.cards()
+    passing = {id for id in summaries if id in cards and session_passes(cards[id], filters)}
+    copies = {id for id in passing if cards[id].copy_of and not filters.copies}
+    wanted = passing - copies
+    filled = _filled(archive)
+    peaks: list[SessionPeak] = []
+    work = work_near = 0
+    for id in wanted & filled.keys():
+        rounds = filled[id]
+        top = max(rounds, key=lambda number: (rounds[number], -number))
+        summary = summaries[id]
+        peaks.append(
+            SessionPeak(
+                session_id=id,
+                name=one_line(summary.name),
+                at=summary.info.ended or summary.info.started,
+                peak=rounds[top] / 10,
+                peak_round=top,
+                last=rounds[max(rounds)] / 10,
+                near=sum(_is_near(tenths) for tenths in rounds.values()),
+                compactions=summary.info.compactions,
+            )
+        )
+        for engagement in cards[id].engagements:
+            last = [n for n in rounds if engagement.covers(n)]
+            work += bool(last)
+            work_near += bool(last) and _is_near(rounds[max(last)])
+    peaks.sort(key=lambda item: (-item.peak, -item.compactions, item.session_id))
+    compacted = [summaries[id].info.compactions for id in wanted]
+    return BudgetOverview(
+        sessions=len(wanted),
+        known=len(peaks),
+        came_near=sum(item.near > 0 for item in peaks),
+        ended_near=sum(item.last >= NEAR for item in peaks),
+        compacted=sum(count > 0 for count in compacted),
+        compactions=sum(compacted),
+        copies_hidden=len(copies),
+        engagements=work,
+        engagements_ended_near=work_near,
+        peaks=peaks,
+    )
+
+
+def most_compacted(peaks: Iterable[SessionPeak]) -> list[SessionPeak]:
+    """Those that were compacted, the most often first."""
+    found = [item for item in peaks if item.compactions]
+    return sorted(found, key=lambda item: (-item.compactions, -item.peak, item.session_id))
+
+
+def _is_near(tenths: int) -> bool:
+    return tenths >= NEAR * 10
+
+
+def peaks_of(archive: Archive, session_id: str) -> dict[int, float]:
+    """Percentages of a session's rounds, as the index has them; none where there is no index."""
+    try:
+        filled = _filled(archive, session_id).get(session_id, {})
+    except (MinutebookError, OSError):
+        return {}
+    return {round: tenths / 10 for round, tenths in filled.items()}
+
+
+def _filled(archive: Archive, session_id: str | None = None) -> dict[str, dict[int, int]]:
+    """Sessions → rounds → tenths of a percent, as the index has them."""
+    found: dict[str, dict[int, int]] = {}
+    with db.open_search(archive.layout.search_database, readonly=True) as connection:
+        for id, round, tenths in db.budgets(connection, session_id):
+            found.setdefault(id, {})[round] = tenths
+    return found
