@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     )
     from minutebook.model import Round, Session, SessionInfo, said
     from minutebook.model.engagement import Engagement, SessionRecord
+    from minutebook.verbs import engagement
 
     __version__: str
 
@@ -70,6 +71,11 @@ _HOMES = {
     "turn_pairs": "minutebook.derive.turn_pairs",
 }
 
+_MODULES = {
+    "engagement": "minutebook.verbs.engagement",  # engagement.start, engagement.advance …
+    "said": "minutebook.model.said",  # said.Set, said.Split …
+}
+
 __all__ = [
     "Ambiguous",
     "Archive",
@@ -87,6 +93,7 @@ __all__ = [
     "SessionRecord",
     "SessionSummary",
     "__version__",
+    "engagement",
     "engagements",
     "find_transcripts",
     "ingest",
@@ -104,8 +111,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("minutebook")
-    if name == "said":  # the module: said.Set, said.Split …
-        return import_module("minutebook.model.said")
+    if name in _MODULES:
+        return import_module(_MODULES[name])
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'minutebook' has no attribute '{name}'")

@@ -14,6 +14,7 @@ import msgspec
 from minutebook.archive.archive import Archive
 from minutebook.archive.coverage import SaidSummary, ranges_of
 from minutebook.archive.folding import archived_once
+from minutebook.archive.prospective import keep_engagements
 from minutebook.errors import Locked
 from minutebook.model.engagement import SessionRecord
 from minutebook.record.database import Broken, open_database, rows_of
@@ -99,6 +100,7 @@ def _index(archive: Archive, changed: set[str], written: set[str]) -> None:
     _cover_all(layout, known)
     cover_sessions(archive, [r for r in known if r.session_id not in written])
     write_page(archive)
+    keep_engagements(archive, with_threads=True)
 
 
 def write_page(archive: Archive) -> None:

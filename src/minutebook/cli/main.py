@@ -37,6 +37,7 @@ VERBS = {
     "export-claude": "Write an inscribed session as a transcript that `claude --resume` accepts.",
     "tag": "Say which engagement rounds belong to.",
     "thread": "Say which thread an engagement belongs to; your word wins over what was found.",
+    "engagement": "Keep an engagement while you work: start, advance, note, close; what is owed.",
     "rebuild": "Make databases, indexes, lost documents and lost round files again.",
     "demo": "Try minutebook on example sessions.",
 }

@@ -66,6 +66,12 @@ class Engagement(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a person wants it left out of lists and statistics."""
     note: str = ""
     """A person's note."""
+    kept: Literal["retrospective", "prospective"] = "retrospective"
+    """Whether method and phase were found afterwards, or kept in an ``engagement.md`` (FUT-01)."""
+    prospective: str | None = None
+    """The id of that file's engagement."""
+    step: str | None = None
+    """The method's own step it is in, where the file names one."""
 
     @property
     def ranges(self) -> tuple[tuple[int, int], ...]:

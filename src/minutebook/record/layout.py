@@ -25,6 +25,7 @@ class Layout:
         self.tags = self.sessions / "tags.jsonl"  # of older versions
         self.threads = self.sessions / "threads.jsonl"
         self.engagements = self.sessions / "engagements.jsonl"
+        self.prospective = self.sessions / "prospective.json"
         self.engagements_index = self.sessions / "engagements-index.md"
         self.corrections = self.sessions / "corrections.jsonl"
         self.batch = self.sessions / "batch.json"
