@@ -31,9 +31,9 @@ _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_wor
 
 def create_server(archive: Archive) -> MCPServer[Any]:
     """A server for an archive; whatever that was opened with, agents see no secrets."""
-    tools = Tools(archive)
+    tools, kept = Tools(archive), EngagementTools(archive)
     server: MCPServer[Any] = MCPServer("minutebook", instructions=INSTRUCTIONS, log_level="WARNING")
-    for tool in (
+    reading: list[Callable[..., str]] = [
         tools.search,
         tools.engagements,
         tools.decisions,
@@ -41,18 +41,18 @@ def create_server(archive: Archive) -> MCPServer[Any]:
         tools.context,
         tools.report,
         tools.stats,
-    ):
-        server.tool(annotations=_READ_ONLY, structured_output=False)(_plain(tool, ToolError))
-    kept = EngagementTools(archive)
-    for tool in (kept.engagement_status, kept.engagement_list):
-        server.tool(annotations=_READ_ONLY, structured_output=False)(_plain(tool, ToolError))
-    for tool in (
+        kept.engagement_status,
+        kept.engagement_list,
+    ]
+    writing: list[Callable[..., str]] = [
         kept.engagement_start,
         kept.engagement_advance,
         kept.engagement_note,
         kept.engagement_close,
-    ):
-        server.tool(annotations=_WRITES, structured_output=False)(_plain(tool, ToolError))
+    ]
+    for tool in (*reading, *writing):
+        hints = _READ_ONLY if tool in reading else _WRITES
+        server.tool(annotations=hints, structured_output=False)(_plain(tool, ToolError))
     for uri, resource in (
         ("minutebook://session/{session}", tools.session),
         ("minutebook://session/{session}/round/{round}", tools.round),

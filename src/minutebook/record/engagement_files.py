@@ -66,7 +66,7 @@ class ProjectEngagements:
             yield from ((path, "archived") for path in _markdown(self.archive))
 
     def _read(self, path: Path, place: Place) -> EngagementFile | None:
-        where = {"project": str(self.project), "path": str(path)}
+        project = str(self.project)
         try:
             content, total = read_head(path)
         except FileNotFoundError:
@@ -75,9 +75,16 @@ class ProjectEngagements:
             why = "it is a link" if error.errno == errno.ELOOP else (error.strerror or str(error))
             problem = f"it cannot be read: {why[0].lower()}{why[1:]}"
             return EngagementFile(
-                id=path.stem, topic=path.stem, place=place, problems=(problem,), **where
+                id=path.stem,
+                topic=path.stem,
+                project=project,
+                path=str(path),
+                place=place,
+                problems=(problem,),
             )
-        return read_engagement(content, name=path.stem, place=place, total=total, **where)
+        return read_engagement(
+            content, project=project, path=str(path), name=path.stem, place=place, total=total
+        )
 
     # -- writing
 
