@@ -104,7 +104,7 @@ def start(
             "parent_engagement": there.id if child and there is not None else None,
             "sessions": [one_line(name) for name in sessions if name.strip()],
         }
-        content = new_text(fields, topic, clean(note)[:_LONGEST_NOTE]).encode()
+        content = new_text(fields, topic, _words(note)).encode()
         moved = [_park(home, there)] if there is not None else []
         home.create(home.current, content)
     return _standing(home, graphs, wanted, now, created=(str(home.current),), moved=tuple(moved))
@@ -288,10 +288,17 @@ def _go(
 
 def _add(draft: Draft, file: EngagementFile, text: str, session: str | None, at: str) -> None:
     if text.strip():
-        lines = "\n".join(clean(text)[:_LONGEST_NOTE].strip().splitlines())
-        draft.note(f"- {at}: {lines}")
+        draft.note(f"- {at}: {_words(text)}")
     if session and one_line(session) not in file.sessions:
         draft.append("sessions", one_line(session))
+
+
+def _words(text: str) -> str:
+    if len(text) > _LONGEST_NOTE:
+        raise BadArgument(
+            f"A note has at most {_LONGEST_NOTE:,} characters: write a longer text into the file."
+        )
+    return "\n".join(clean(text).strip().splitlines())
 
 
 def _write(home: ProjectEngagements, file: EngagementFile, draft: Draft) -> None:
