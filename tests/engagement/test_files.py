@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from minutebook import engagement
 from minutebook.errors import Ambiguous, BadArgument, Conflict, NotFound
 from minutebook.model.prospective import EngagementFile
-from minutebook.record import engagement_files
 from minutebook.record.engagement_files import ProjectEngagements
 from minutebook.record.engagement_text import Draft
+from minutebook.record.store import write_new
 
 NOON = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
 LATER = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
@@ -352,13 +352,12 @@ def test_an_edit_in_between_is_never_overwritten(
     begun(tmp_path)
     path = tmp_path / "engagement.md"
     theirs = path.read_text() + "\nTheir words.\n"
-    write = engagement_files.write_new
 
     def meanwhile(partial: Path, content: bytes) -> None:
-        write(partial, content)
+        write_new(partial, content)
         path.write_text(theirs)
 
-    monkeypatch.setattr(engagement_files, "write_new", meanwhile)
+    monkeypatch.setattr("minutebook.record.engagement_files.write_new", meanwhile)
     with pytest.raises(Conflict, match="changed by another program"):
         engagement.advance(tmp_path, "implement")
     assert path.read_text() == theirs

@@ -256,6 +256,8 @@ def test_a_damaged_copy_costs_only_itself(place: Place) -> None:
     assert archive.record(ID).engagements
     assert str(archive.layout.prospective) in {str(t.path) for t in archive.troubles()}
     assert place.taken().record(ID).engagements[0].kept == "prospective"
+    aside = archive.layout.prospective.with_name("prospective.json.set-aside-1")
+    assert aside.read_text() == "{"
 
 
 def test_rebuild_and_check_agree(place: Place) -> None:

@@ -25,6 +25,7 @@ from minutebook.record.facts import read_facts, write_facts
 from minutebook.record.kept_engagements import KeptEngagements, read_kept, write_kept
 from minutebook.record.layout import SessionFolder
 from minutebook.record.patches import Malformed
+from minutebook.record.store import set_aside
 
 _MOST_FOLDERS = 2_000
 _MOST_PARENTS = 6
@@ -155,6 +156,8 @@ def keep_engagements(archive: Archive, *, with_threads: bool) -> None:
     for id in {*sessions, *before.sessions}:
         if sessions.get(id) != before.sessions.get(id):
             _write_header(archive, id, before.sessions.get(id, ()), sessions.get(id, ()))
+    if problem is not None:
+        set_aside(layout.prospective)  # somebody may still read in it what is gone elsewhere
     write_kept(layout, after)
 
 
