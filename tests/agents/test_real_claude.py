@@ -28,11 +28,20 @@ pytestmark = [
 ]
 
 
+def be_patient(home: Path) -> None:
+    """Have the CLI wait for our server, which takes seconds to start on a busy machine."""
+    settings = home / ".claude" / "settings.json"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    waits = {"MCP_CONNECTION_NONBLOCKING": "false", "MCP_CONNECT_TIMEOUT_MS": "60000"}
+    settings.write_text(json.dumps({"env": waits}))
+
+
 def test_the_real_cli_calls_the_mcp_server(
     archive: Archive, examples: Path, tmp_path: Path, tools: ModuleType
 ) -> None:
     """FUT-05: `claude` starts the server, lists its tools, calls one, and gives the answer on."""
     home, cwd = home_of(tmp_path)
+    be_patient(home)
     server = {
         "command": sys.executable,
         "args": [
@@ -64,6 +73,7 @@ def test_the_real_cli_keeps_an_engagement(
 ) -> None:
     """FUT-01: `claude` starts, advances and closes an engagement through MCP."""
     home, cwd = home_of(tmp_path)
+    be_patient(home)
     server = {
         "command": sys.executable,
         "args": [
@@ -100,6 +110,7 @@ def test_the_real_cli_keeps_an_engagement(
         assert ran.returncode == 0, ran.stderr
         assert "THANKS" in ran.stdout
         sent = json.dumps(stub.last()["messages"], ensure_ascii=False)
+    assert "No such tool available" not in sent, "the server was not ready"
     assert f"Wrote {cwd / 'engagement.md'}" in sent
     assert "'fix' does not follow 'started' in debug: choose one of reproduce, diagnose" in sent
     assert "overdue 1: Ask Mara" in sent
