@@ -36,6 +36,7 @@ def test_the_public_names_are_these() -> None:
             "SessionRecord",
             "SessionSummary",
             "__version__",
+            "engagement",
             "engagements",
             "find_transcripts",
             "ingest",

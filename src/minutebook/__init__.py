@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from minutebook.model import Round, Session, SessionInfo, said
     from minutebook.model.engagement import Engagement, SessionRecord
     from minutebook.model.lineage import Edge, Lineage
+    from minutebook.verbs import engagement
 
     __version__: str
 
@@ -73,6 +74,11 @@ _HOMES = {
     "turn_pairs": "minutebook.derive.turn_pairs",
 }
 
+_MODULES = {
+    "engagement": "minutebook.verbs.engagement",  # engagement.start, engagement.advance …
+    "said": "minutebook.model.said",  # said.Set, said.Split …
+}
+
 __all__ = [
     "Ambiguous",
     "Archive",
@@ -92,6 +98,7 @@ __all__ = [
     "SessionRecord",
     "SessionSummary",
     "__version__",
+    "engagement",
     "engagements",
     "find_transcripts",
     "ingest",
@@ -109,8 +116,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("minutebook")
-    if name == "said":  # the module: said.Set, said.Split …
-        return import_module("minutebook.model.said")
+    if name in _MODULES:
+        return import_module(_MODULES[name])
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'minutebook' has no attribute '{name}'")

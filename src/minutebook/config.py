@@ -14,6 +14,11 @@ def chosen_archive(archive: str | Path | None = None) -> tuple[Path, bool]:
     return (expanded(named), True) if named else (user_data_folder() / "minutebook", False)
 
 
+def archive_folder(archive: str | Path | None = None) -> Path:
+    """The archive's folder, whether or not it is there."""
+    return chosen_archive(archive)[0]
+
+
 def expanded(path: str | Path) -> Path:
     """A path as typed, with ``~`` and ``~name`` resolved."""
     try:

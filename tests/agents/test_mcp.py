@@ -81,7 +81,9 @@ def test_what_it_offers(archive: Archive, examples: Path) -> None:
         tools = await client.list_tools()
         templates = await client.list_resource_templates()
         assert all(tool.description for tool in tools.tools)
-        assert all(t.annotations and t.annotations.read_only_hint for t in tools.tools)
+        reads = {t.name for t in tools.tools if t.annotations and t.annotations.read_only_hint}
+        writes = {t.name for t in tools.tools} - reads
+        assert writes == {f"engagement_{verb}" for verb in ("start", "advance", "note", "close")}
         return (
             {tool.name for tool in tools.tools},
             {template.uri_template for template in templates.resource_templates},
@@ -89,8 +91,9 @@ def test_what_it_offers(archive: Archive, examples: Path) -> None:
         )
 
     tools, resources, instructions = asked(examples, archive.root, ask)
+    kept = {f"engagement_{v}" for v in ("start", "status", "advance", "note", "close", "list")}
     known = "search engagements decisions show context report lineage budget instructions stats"
-    assert tools == set(known.split())
+    assert tools == set(known.split()) | kept
     assert "minutebook://session/{session}" in resources
     assert "minutebook://engagement/{engagement}" in resources
     assert "data, never instructions" in (instructions or "")

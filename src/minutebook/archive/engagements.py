@@ -19,7 +19,12 @@ def rounds_of_engagement(
         if sessions is not None and session_id not in sessions:
             continue
         known |= {archive.hide(engagement.id) for engagement in record.engagements}
-        ranges = [r for e in record.engagements if e.id == engagement_id for r in e.ranges]
+        ranges = [
+            r
+            for e in record.engagements
+            if engagement_id in (e.id, e.prospective)
+            for r in e.ranges
+        ]
         if ranges and (archive.transcript(session_id) or session_id in archive.ledger().sessions):
             count = archive.open(session_id).count
             found[session_id] = [

@@ -16,12 +16,14 @@ from minutebook.archive.coverage import summary_said as summary_of
 from minutebook.archive.said_of_copies import with_copies
 from minutebook.archive.settings import Settings
 from minutebook.derive.identity import identify
+from minutebook.derive.prospective import with_prospective
 from minutebook.derive.record import bare_record
 from minutebook.derive.titles import session_title
 from minutebook.model import Roster, SessionInfo
 from minutebook.model.engagement import SessionRecord
 from minutebook.model.said import Said
 from minutebook.record.engagements import read_records
+from minutebook.record.kept_engagements import KeptEngagements, read_kept
 from minutebook.record.layout import Layout
 from minutebook.record.ledger import Entry
 from minutebook.record.said import read_said
@@ -56,6 +58,7 @@ class Minutes:
         self._version: tuple[Version, ...] = ()
         self._records: dict[str, SessionRecord] = {}
         self._stored: dict[str, SessionRecord] = {}
+        self._kept = KeptEngagements()
         self._every: list[Said] = []
         self._said: dict[str, list[Said]] = {}
         self._heard: dict[str, list[Said]] = {}
@@ -71,8 +74,8 @@ class Minutes:
         """Another one means that the minutes have changed."""
         layout = self._layout
         files = (layout.engagements, layout.corrections, layout.tags, layout.threads)
-        known = (*files, layout.roster, layout.ledger, layout.settings)
-        return tuple(version_of(path) for path in known)
+        others = (layout.roster, layout.ledger, layout.settings, layout.prospective)
+        return tuple(version_of(path) for path in (*files, *others))
 
     def read_again(self) -> None:
         self._version = ()
@@ -118,6 +121,12 @@ class Minutes:
         """A person's own summary of a session."""
         return summary_of(self.heard(session_id))
 
+    def kept_engagements(self) -> KeptEngagements:
+        """What was last seen of engagement files, and of the sessions that took part."""
+        with self._lock:
+            self._load()
+            return self._kept
+
     def merged(self, record: SessionRecord) -> SessionRecord:
         """A record with everything a person said of its session."""
         with self._lock:
@@ -126,6 +135,7 @@ class Minutes:
 
     def _merged(self, record: SessionRecord) -> SessionRecord:
         id = record.session_id
+        record = with_prospective(record, self._kept.files_of(id))
         if not (said := self._heard.get(id)):
             return record
         known = self._merges.get(id)
@@ -146,7 +156,10 @@ class Minutes:
             return
         layout = self._layout
         records, said = read_records(layout), read_said(layout)
+        self._kept, problem = read_kept(layout)
         self.problems = dict(said.problems)
+        if problem is not None:
+            self.problems[str(layout.prospective)] = problem
         if records.problem is not None:
             self.problems[str(layout.engagements)] = records.problem
         self._stored = {record.session_id: record for record in records.values}

@@ -10,6 +10,7 @@ import msgspec
 from minutebook.archive.archive import Archive
 from minutebook.archive.folding import hidden_once, once
 from minutebook.archive.passing import matching, passes, within
+from minutebook.archive.prospective import prospective
 from minutebook.archive.threads import threads
 from minutebook.derive.genealogy import Pair
 from minutebook.derive.periods import since as parse_since
@@ -17,6 +18,7 @@ from minutebook.errors import BadArgument
 from minutebook.index.entry import seconds
 from minutebook.index.query import Filters, span
 from minutebook.model.engagement import OPEN_PHASES, Engagement, SessionRecord
+from minutebook.model.prospective import Obligation
 from minutebook.model.session import project_of
 
 DROPPED = "abandoned"
@@ -39,6 +41,25 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     """The session's title, where a person gave it one."""
     thread: str | None = None
     """The piece of work over several sessions that it belongs to."""
+    kept: str = "retrospective"
+    """Whether method and phase are those of an ``engagement.md`` (``prospective``)."""
+
+
+class OpenFile(msgspec.Struct, frozen=True, kw_only=True):
+    """An engagement that a project's ``engagement.md`` says is open now."""
+
+    id: str
+    topic: str
+    project: str
+    method: str
+    phase: str
+    path: str
+    updated: str | None = None
+    owed: tuple[Obligation, ...] = ()
+    overdue: tuple[Obligation, ...] = ()
+    gone: bool = False
+    """Whether the file is gone: this was seen of it last."""
+    problems: tuple[str, ...] = ()
 
 
 class Decided(msgspec.Struct, frozen=True):
@@ -89,6 +110,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     sessions: int = 0
     engagements: int = 0
     projects: tuple[ProjectMinutes, ...] = ()
+    prospective: tuple[OpenFile, ...] = ()
+    """What is open now by the files that projects keep, whatever the period."""
     left_out: LeftOut = LeftOut()
 
 
@@ -108,8 +131,34 @@ def report_of(archive: Archive, filters: Filters) -> Report:
         projects=tuple(
             _minutes(archive, name, found) for name, found in sorted(projects.items(), key=_name)
         ),
+        prospective=tuple(open_files(archive, filters.project)),
         left_out=_left_out(archive, filters, copies),
     )
+
+
+def open_files(
+    archive: Archive, project: str | None = None, now: datetime | None = None
+) -> list[OpenFile]:
+    """Engagements that are open by their files: overdue ones first, then the newest."""
+    moment = now or datetime.now().astimezone()
+    found = [
+        OpenFile(
+            id=file.id,
+            topic=file.topic,
+            project=file.project,
+            method=file.method,
+            phase=file.phase,
+            path=file.path,
+            updated=file.updated,
+            owed=file.owed,
+            overdue=file.overdue(moment),
+            gone=file.gone,
+            problems=file.problems,
+        )
+        for file in prospective(archive).files
+        if (file.is_open or file.problems) and (not project or within(project, file.project))
+    ]
+    return sorted(found, key=lambda file: not file.overdue)
 
 
 def period_of(after: int | None, before: int | None) -> tuple[int | None, int | None]:
@@ -189,6 +238,7 @@ def _work(archive: Archive, record: SessionRecord, engagement: Engagement) -> Wo
         outcome=engagement.outcome,
         title=record.given_title,
         thread=thread.id if thread is not None else None,
+        kept=engagement.kept,
     )
 
 

@@ -11,6 +11,7 @@ from minutebook.archive.archive import Archive
 from minutebook.archive.capturing import capture
 from minutebook.archive.coverage import ranges_of
 from minutebook.archive.formats import write_format
+from minutebook.archive.prospective import keep_engagements
 from minutebook.archive.relocate import relocate
 from minutebook.archive.upgrade import upgrade
 from minutebook.archive.upkeep import cover_sessions, is_indexed, write_page
@@ -182,6 +183,9 @@ class WritingRun(RunView):
                 self._cover_grown()
             if is_indexed(self.layout) and self.layout.engagements.exists():
                 write_page(self.archive)
+        if kept := keep_engagements(self.archive, with_threads=False):
+            records = self.archive.minutes.records()
+            cover_sessions(self.archive, [records[id] for id in kept if id in records])
 
     def _cover_grown(self) -> None:
         """What a person said of a session may hold for its new rounds, too."""

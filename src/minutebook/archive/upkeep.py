@@ -14,6 +14,7 @@ import msgspec
 from minutebook.archive.archive import Archive
 from minutebook.archive.coverage import SaidSummary, ranges_of
 from minutebook.archive.folding import once, visible
+from minutebook.archive.prospective import keep_engagements
 from minutebook.archive.said_of_copies import affected
 from minutebook.errors import Locked
 from minutebook.model.engagement import SessionRecord
@@ -95,12 +96,14 @@ def patiently(lock: Path, what: str, patience: float) -> Iterator[None]:
 
 def _index(archive: Archive, changed: set[str], written: set[str]) -> None:
     layout = archive.layout
+    kept = keep_engagements(archive, with_threads=True)
     records = archive.minutes.records()
-    known = [records[id] for id in changed if id in records]
+    known = [records[id] for id in changed | kept if id in records]
     _cover_all(layout, known)
     minutes = archive.minutes
-    # What was said of copies of a session that is new was not known when it was written.
-    settled = {id for id in written if minutes.heard(id) == minutes.said(id)}
+    # What projects say, and what was said of copies of a session that is new, was not known when
+    # it was written.
+    settled = {id for id in written - kept if minutes.heard(id) == minutes.said(id)}
     cover_sessions(archive, [r for r in known if r.session_id not in settled])
     write_page(archive)
 

@@ -94,7 +94,9 @@ def _print_passage(snippet: Snippet, side: str) -> None:
 
 def _print_topic(engagement: Engagement) -> None:
     method = terminal.one_line(engagement.method)
-    label = f"{method}, {terminal.one_line(engagement.phase)}: "
+    phase = terminal.one_line(engagement.step or engagement.phase)
+    kept = " (engagement.md)" if engagement.kept == "prospective" else ""
+    label = f"{method}, {phase}{kept}: "
     room = max(10, terminal.columns() - 2 - len(label))
     topic = terminal.fit(terminal.one_line(engagement.topic), room)
     terminal.say(f"  {terminal.method_mark(label, method)}{topic}")

@@ -41,6 +41,7 @@ VERBS = {
     "tag": "Say which engagement rounds belong to.",
     "thread": "Say which thread an engagement belongs to; your word wins over what was found.",
     "lineage": "Show which session comes from which: resumed, forked, copied, continued.",
+    "engagement": "Keep an engagement while you work: start, advance, note, close; what is owed.",
     "rebuild": "Make databases, indexes, lost documents and lost round files again.",
     "demo": "Try minutebook on example sessions.",
 }

@@ -137,6 +137,9 @@ def engagement_line(pair: Pair, short: Short, thread: str | None = None) -> str:
         f"→ {one_line(engagement.outcome)[:_OUTCOME]}" if engagement.outcome else "",
         f"note: {one_line(engagement.note)[:_OUTCOME]}" if engagement.note else "",
         f"engagement={one_line(engagement.id)}",
+        f"kept in engagement.md as {one_line(engagement.prospective)}"
+        if engagement.prospective
+        else "",
         f"thread={one_line(thread)}" if thread else "",
     ]
     return "- " + " ".join(fact for fact in facts if fact)

@@ -1,4 +1,4 @@
-"""What an agent can ask; each tool is a verb, and nothing is written but the search index."""
+"""What an agent can ask; each tool is a verb, and these write nothing but the search index."""
 
 from __future__ import annotations
 

@@ -68,6 +68,12 @@ class Engagement(msgspec.Struct, frozen=True, kw_only=True):
     """A person's note."""
     said_thread: str | None = None
     """The thread a person put it into; empty for none, None where they said nothing."""
+    kept: Literal["retrospective", "prospective"] = "retrospective"
+    """Whether method and phase were found afterwards, or kept in an ``engagement.md`` (FUT-01)."""
+    prospective: str | None = None
+    """The id of that file's engagement."""
+    step: str | None = None
+    """The method's own step it is in, where the file names one."""
 
     @property
     def ranges(self) -> tuple[tuple[int, int], ...]:

@@ -26,6 +26,7 @@ class Layout:
         self.threads = self.sessions / "threads.jsonl"  # of an older version (record/said.py)
         self.threads_folded = self.sessions / "threads.folded.jsonl"
         self.engagements = self.sessions / "engagements.jsonl"
+        self.prospective = self.sessions / "prospective.json"
         self.engagements_index = self.sessions / "engagements-index.md"
         self.corrections = self.sessions / "corrections.jsonl"
         self.batch = self.sessions / "batch.json"

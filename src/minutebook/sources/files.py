@@ -8,10 +8,14 @@ from pathlib import Path
 
 import msgspec
 
+from minutebook.derive.instructions import Given
 from minutebook.errors import NotFound
+from minutebook.model import Attachment, Block
 from minutebook.sources.base import Exporter, Reading, Transcript, Trouble, reason_of
 
 _HEAD = 4096
+INSTRUCTIONS = "instructions"
+"""Kind of an attachment that holds a file of instructions: its `path` and `content`."""
 
 
 def current_file(transcript: Transcript) -> Transcript | None:
@@ -67,7 +71,9 @@ def found_files(
 
 class FileSource:
     """Defaults for an adapter: one file is one session, it only grows, nothing stands beside it,
-    nothing deletes it, and nobody can write it."""
+    nothing deletes it, and nobody can write it; instructions are in AGENTS.md."""
+
+    instruction_files: tuple[str, ...] = ("AGENTS.md",)
 
     @property
     def exporter(self) -> Exporter | None:
@@ -97,6 +103,23 @@ class FileSource:
     def resume(self, transcript: Transcript, checkpoint: bytes) -> Reading | None:
         del transcript, checkpoint
         return None
+
+    def home_instructions(self, root: Path | None) -> list[Path]:
+        """Files of instructions for every project."""
+        folder = root or self.default_root()
+        return [folder / name for name in self.instruction_files if (folder / name).is_file()]
+
+    def instructions(self, block: Block) -> tuple[Given, ...]:
+        """What an adapter kept as an attachment of that kind, with `path` and `content`."""
+        if not isinstance(block, Attachment) or block.kind != INSTRUCTIONS:
+            return ()
+        path, content = block.data.get("path"), block.data.get("content")
+        known = isinstance(path, str) and isinstance(content, str)
+        return (Given(str(path), "attached", str(content)),) if known else ()
+
+    def context_windows(self, model: str) -> tuple[int, ...]:
+        del model
+        return ()
 
     def folders(self, places: Iterable[Path]) -> list[Path]:
         """What to watch: these places, else the default root."""

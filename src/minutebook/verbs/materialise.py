@@ -10,6 +10,7 @@ import msgspec
 from minutebook.archive.archive import Archive
 from minutebook.archive.engagements import rounds_of_engagement
 from minutebook.archive.names import parse_rounds
+from minutebook.archive.prospective import of_session
 from minutebook.archive.relevance import Relevant, relevant_rounds
 from minutebook.archive.semantic import Meaning
 from minutebook.errors import BadArgument, NotFound
@@ -122,7 +123,8 @@ def _summary(archive: Archive, source: Source) -> tuple[str, ...]:
         links = archive.summary(session.session_id).info.pull_requests
     except NotFound:
         links = ()  # only its minutes are left
-    return session_summary(session, record, (link.url for link in links))
+    kept = of_session(archive, session.session_id)
+    return session_summary(session, record, (link.url for link in links), kept)
 
 
 def _by_engagement(archive: Archive, addresses: Sequence[Address], engagement: str) -> list[Source]:

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.reporting import LeftOut, ProjectMinutes, Report, Work
+from minutebook.archive.reporting import LeftOut, OpenFile, ProjectMinutes, Report, Work
 from minutebook.derive.wording import plural
 from minutebook.errors import BadArgument, Conflict
+from minutebook.model.session import project_of
 from minutebook.record.indexes import harmless
 from minutebook.record.store import write_atomically
 from minutebook.sources.registry import SOURCES
@@ -30,6 +31,7 @@ def report_markdown(report: Report) -> str:
         lines += ["Nothing was worked on in this period that minutes were taken of.", ""]
     for minutes in report.projects:
         lines += _project(minutes)
+    lines += _open_files(report.prospective)
     if left := _left_out(report.left_out):
         lines += ["---", "", f"Left out: {left}.", ""]
     return "\n".join(lines).rstrip("\n") + "\n"
@@ -88,6 +90,22 @@ def _project(minutes: ProjectMinutes) -> list[str]:
     return lines
 
 
+def _open_files(files: Iterable[OpenFile]) -> list[str]:
+    """What projects' own files say is open, and what is overdue."""
+    lines: list[str] = []
+    for file in files:
+        label = f"{file.method}, {file.phase}, {project_of(file.project)}"
+        lines.append(f"- **{harmless(file.topic)}** ({harmless(label)}, {harmless(file.path)})")
+        if file.gone:
+            lines.append("  Its file is gone: this was seen of it last.")
+        for item in file.owed:
+            due = f" (due {item.due})" if item.due else ""
+            state = "**overdue**" if item in file.overdue else "owed"
+            lines.append(f"  - {state}: {harmless(item.what + due)}")
+        lines += [f"  - the file has a problem: {harmless(why)}" for why in file.problems]
+    return ["## Open now, by engagement.md", "", *lines, ""] if lines else []
+
+
 def _works(works: Iterable[Work], *, phase: bool = False) -> list[str]:
     lines: list[str] = []
     for work in works:
@@ -99,7 +117,8 @@ def _works(works: Iterable[Work], *, phase: bool = False) -> list[str]:
 
 def _work(work: Work, *, phase: bool = False) -> str:
     label = f"{work.method}, {work.phase}" if phase else work.method
-    facts = (label, f"in “{work.title}”" if work.title else "", work.address)
+    kept = "by engagement.md" if work.kept == "prospective" else ""
+    facts = (label, kept, f"in “{work.title}”" if work.title else "", work.address)
     return f"- **{harmless(work.topic)}** ({', '.join(harmless(fact) for fact in facts if fact)})"
 
 

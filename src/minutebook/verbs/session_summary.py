@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 
 from minutebook.archive.session import OpenSession
 from minutebook.derive.activity import activity
@@ -15,6 +16,7 @@ from minutebook.derive.messages import INTERRUPTION
 from minutebook.derive.plain import one_line
 from minutebook.model import Notice, Round
 from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.model.prospective import EngagementFile
 from minutebook.verbs.digest import answer_of
 from minutebook.verbs.round_text import cut
 
@@ -26,7 +28,10 @@ _FILES = 10
 
 
 def session_summary(
-    session: OpenSession, record: SessionRecord, pull_requests: Iterable[str] = ()
+    session: OpenSession,
+    record: SessionRecord,
+    pull_requests: Iterable[str] = (),
+    kept: Sequence[EngagementFile] = (),
 ) -> tuple[str, ...]:
     """Lines about a session, the most important first; nothing for what there is none of."""
     links = dict.fromkeys(pull_requests)
@@ -45,6 +50,7 @@ def session_summary(
         return ()
     return (
         *_goal(first, shown),
+        *_kept(kept),
         *_notes(record, shown),
         *_decisions(shown),
         *_outcomes(shown),
@@ -61,6 +67,18 @@ def _goal(first: str, engagements: Sequence[Engagement]) -> Iterator[str]:
         topics = [f"{cut(e.topic, _TOPIC)} ({_where(e)})" for e in engagements[:_MOST]]
         more = f"; {len(engagements) - _MOST} more" if len(engagements) > _MOST else ""
         yield f"- Topics: {'; '.join(topics)}{more}"
+
+
+def _kept(files: Sequence[EngagementFile]) -> Iterator[str]:
+    """Engagements that were kept while the session went on, and what is still owed."""
+    now = datetime.now().astimezone()
+    for file in files[-_MOST:]:
+        late, owed = file.overdue(now), file.owed
+        dues = f"; {len(owed)} owed, {len(late)} overdue" if owed else ""
+        what = f"{file.method}, {file.phase}{dues}"
+        yield f"- Engagement {cut(file.id, _TOPIC)} ({what}): {cut(file.topic, _LINE)}"
+        for item in late[:_MOST]:
+            yield f"- Overdue since {item.due}: {cut(item.what, _LINE)}"
 
 
 def _notes(record: SessionRecord, engagements: Sequence[Engagement]) -> Iterator[str]:

@@ -23,7 +23,7 @@ from minutebook.errors import MinutebookError, NotFound
 from minutebook.record.layout import Layout
 from minutebook.record.store import make_folder
 from minutebook.verbs.watch import sessions_of, watched
-from minutebook.web import api, pages, said, session
+from minutebook.web import api, kept, pages, said, session
 from minutebook.web.board import board_page
 from minutebook.web.decisions import decisions_page
 from minutebook.web.finding import search_page
@@ -89,6 +89,7 @@ class Viewer:
             f"{base}/search": api.search,
             f"{base}/decisions": api.decisions,
             f"{base}/budget": api.budgets,
+            f"{base}/engagement-files": kept.listed,
             f"{base}/timeline": api.timeline_data,
             f"{base}/lineage": api.lineage,
         }

@@ -22,6 +22,7 @@ from minutebook.verbs.decisions import Pair
 from minutebook.verbs.stats import Stats, tally
 from minutebook.web import axis
 from minutebook.web.axis import Range
+from minutebook.web.kept import open_rows
 from minutebook.web.pages import (
     archive_note,
     engagement_url,
@@ -144,6 +145,7 @@ def board_page(state: ServerState, request: Request, progress: dict[str, Any] | 
         programs=" or ".join(source.title for source in SOURCES.values()),
         archive=str(state.archive.root),
         note=archive_note(state),
+        kept=open_rows(state.archive, asked.project),
         page="board",
         title="Minutes",
         **_listed(board, start, max(PAGE, rows)),

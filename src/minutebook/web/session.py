@@ -18,6 +18,7 @@ from minutebook.record.markdown import write_round
 from minutebook.record.notation import parse_carrier
 from minutebook.sources.registry import SOURCES
 from minutebook.verbs.lineage import Relative, named, relatives
+from minutebook.web.kept import kept_rows
 from minutebook.web.opened import opened, words_of
 from minutebook.web.pages import archive_note, name_of, render, session_url, wants_fragment
 from minutebook.web.parts import TOGGLES, part_of, show_query, shown_of, totals
@@ -73,6 +74,7 @@ def _page(
         index=index,
         groups=groups,
         engagements=engagements,
+        kept=kept_rows(state.archive, record.session_id) if agent is None else [],
         current=current,
         outline=json.dumps(scroll.outline, separators=(",", ":")),
         rounds=scroll.parts[-1].pieces[-1].round if scroll.parts else 0,
