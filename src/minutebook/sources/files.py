@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable
+from io import BufferedReader
 from pathlib import Path
 
 import msgspec
 
 from minutebook.errors import NotFound
 from minutebook.sources.base import Exporter, Reading, Transcript, Trouble, reason_of
+from minutebook.sources.jsonl import opened
 
 _HEAD = 4096
 
@@ -33,7 +35,7 @@ def first_line(path: Path, most: int = 1 << 16) -> bytes:
     """The first line of a file, as far as that many bytes of it; nothing for what is not one."""
     if not path.is_file():  # a pipe of that name would make us wait for ever
         return b""
-    with path.open("rb") as file:
+    with BufferedReader(opened(path)) as file:
         return file.readline(most)
 
 

@@ -1,0 +1,301 @@
+"""One pass over a rollout: lines → rounds, metadata and a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from minutebook.model import Attachment, FormatReport, Link, Subagent
+from minutebook.sources.assembly.draft import Draft
+from minutebook.sources.assembly.facts import Facts
+from minutebook.sources.assembly.lines import LinesCheckpoint, LinesReading
+from minutebook.sources.assembly.repair import coerce
+from minutebook.sources.base import Depth, Transcript
+from minutebook.sources.codex import context, titles
+from minutebook.sources.codex.conversation import Conversation
+from minutebook.sources.codex.events import Events
+from minutebook.sources.codex.locate import SOURCE, AgentFile, agent_files, home_of
+from minutebook.sources.codex.memory import Memory
+from minutebook.sources.codex.records import Instructions, Line, Payload
+from minutebook.sources.codex.tools import tool_kind
+
+_PAYLOAD, _NEAR = b'"payload":{"type":"', 160
+_ITEM, _PROMPT = b'"item":{"type":"', b'"item":{"type":"UserMessage"'
+_DEVELOPER = b'"role":"developer"'
+_GLUED = b'}{"timestamp":'
+_CLOSING = (b"function_call_output", b"custom_tool_call_output", b"token_count")
+_PASSED = frozenset(
+    {
+        *_CLOSING,
+        b"tool_search_output",
+        b"exec_command_end",
+        b"patch_apply_end",
+        b"mcp_tool_call_end",
+        b"agent_message",
+        b"agent_reasoning",
+        b"task_complete",
+        b"turn_aborted",
+        b"thread_settings_applied",
+        b"web_search_end",
+        b"context_compacted",
+        b"additional_tools",
+    }
+)
+_BOOKKEEPING = frozenset({"world_state", "inter_agent_communication_metadata"})
+_IGNORED = frozenset({"additional_tools", "ghost_snapshot", "compaction", "context_compaction"})
+_CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "tool_search_call"})
+_OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output", "tool_search_output"})
+_PROVIDERS = frozenset({"web_search_call", "image_generation_call"})
+_AUTOMATIC = frozenset({"Codex Desktop", "codex_vscode"})
+_PAUSE = 1.0  # seconds: copied lines are written in one go
+
+
+def opened(
+    transcript: Transcript, depth: Depth, resume: LinesCheckpoint | None = None
+) -> CodexReading:
+    facts = Facts(transcript.session_id, SOURCE)
+    draft = Draft(facts, FormatReport(), tool_kind, full=depth == "full")
+    return CodexReading(transcript.path, draft, depth, resume)
+
+
+class CodexReading(LinesReading[Line]):
+    record = Line
+
+    def __init__(
+        self, path: Path, draft: Draft, depth: Depth, resume: LinesCheckpoint | None = None
+    ) -> None:
+        self.memory = Memory()
+        super().__init__(path, draft, depth, resume)
+        self._conversation = Conversation(draft, self.memory)
+        self._events = Events(self._conversation)
+        self._agents: list[AgentFile] | None = None
+
+    def state(self) -> Any:
+        return self.memory
+
+    def restore(self, own: msgspec.Raw) -> None:
+        self.memory = msgspec.json.decode(own, type=Memory)
+
+    # -- which lines a skim needs
+
+    def wanted(self, data: bytearray, start: int, end: int) -> bool:
+        """Words of both sides, calls, and what a session says of itself."""
+        near = min(end, start + _NEAR)
+        at = data.find(_PAYLOAD, start, near)
+        if at < 0:
+            if data.find(b'"type":"token_usage_record"', start, near) >= 0:
+                self._conversation.done()
+            elif data.find(b'"type":"world_state"', start, near) < 0:
+                return True
+            return data.find(_GLUED, start, end) >= 0
+        at += len(_PAYLOAD)
+        name = bytes(data[at : data.find(b'"', at, at + 60)])
+        if name == b"item_completed":
+            passed = 0 <= data.find(_ITEM, at, at + 500) != data.find(_PROMPT, at, at + 500)
+        elif name == b"message":
+            passed = data.find(_DEVELOPER, at, min(end, at + 200)) >= 0
+        else:
+            passed = name in _PASSED
+        if not passed:
+            return True
+        if name in _CLOSING:
+            self._conversation.done()
+        return data.find(_GLUED, start, end) >= 0
+
+    def passed(self, record: Line) -> None:
+        self.draft.facts.saw(record.at)
+
+    # -- lines
+
+    def take(self, record: Line) -> None:
+        kind, payload, at = record.type, record.payload, record.at
+        if payload is None:
+            self._bare(record)
+            return
+        self.report.records[f"{kind} {payload.type}".rstrip()] += 1
+        self.draft.facts.saw(at)
+        if kind == "session_meta":
+            self._meta(payload, at)
+        elif self.memory.copying and self._is_copied(kind, payload, at):
+            self._copied(kind, payload, at)
+        else:
+            self._own(kind, payload, at)
+
+    def _own(self, kind: str, payload: Payload, at: str | None) -> None:
+        if kind == "response_item":
+            self._item(payload, at)
+        elif kind == "event_msg":
+            if not self._events.take(payload, at):
+                self._unknown(f"event {payload.type}", at)
+        elif kind == "turn_context":
+            self._turn(payload)
+        elif kind == "compacted":
+            self._conversation.compacted(payload.message or "", at)
+        elif kind == "token_usage_record":
+            if payload.usage is not None:
+                self._conversation.used(payload.usage, at)
+                self.memory.recorded = True
+        elif kind in _BOOKKEEPING:
+            self.report.left_out[kind] += 1
+        else:
+            self._unknown(f"record {kind or 'without a type'}", at)
+
+    def _unknown(self, kind: str, at: str | None) -> None:
+        self.draft.unknown(kind, self.lines.raw(), id=self.memory.aside(), at=at)
+
+    def _bare(self, record: Line) -> None:
+        """Up to 0.29: the head of a session, or a response item by itself; no times."""
+        self.report.records[record.type or record.record_type or "head"] += 1
+        if record.record_type is not None:
+            self.report.left_out["state"] += 1
+        elif record.type:
+            payload = coerce(self.lines.raw(), Payload) or Payload()
+            self._item(payload, None)
+        elif record.id and record.at:
+            self.draft.facts.saw(record.at)
+            self._meta(coerce(self.lines.raw(), Payload) or Payload(), record.at)
+        else:
+            self._unknown("line without a type", record.at)
+
+    def _item(self, item: Payload, at: str | None) -> None:
+        kind, told = item.type, self._conversation
+        if kind == "message":
+            if item.role == "user":
+                told.heard(item, at)
+            elif item.role == "assistant":
+                told.said(item, at)
+            else:
+                told.given(item, at)
+        elif kind == "reasoning":
+            told.thought(item, at)
+        elif kind in _CALLS:
+            told.called(item, at)
+        elif kind in _PROVIDERS:
+            told.called_itself(item, at)
+        elif kind in _OUTPUTS:
+            told.answered(item, at)
+        elif kind in _IGNORED:
+            self.report.left_out[kind] += 1
+        else:
+            self._unknown(f"item {kind or 'without a type'}", at)
+
+    # -- heads
+
+    def _meta(self, meta: Payload, at: str | None) -> None:
+        """The first one is the file's own; others are those of the sessions it was copied from."""
+        memory, facts = self.memory, self.draft.facts
+        if memory.id:
+            self.report.left_out["session_meta of another session"] += 1
+            if meta.id and meta.id != memory.id and not memory.fed:
+                memory.seed(meta.id)
+                memory.copying, memory.copied_at = True, at
+            return
+        memory.id = meta.id or facts.session_id
+        memory.seed(memory.id)
+        memory.nested = meta.parent_thread_id is not None or (
+            isinstance(meta.source, dict) and "subagent" in meta.source
+        )
+        memory.originator = facts.entrypoint = meta.originator
+        self.draft.cwd = meta.cwd
+        self.draft.branch = meta.git.branch if meta.git is not None else None
+        facts.saw(cwd=meta.cwd, branch=self.draft.branch, version=meta.cli_version)
+        base = meta.history_base.thread_id if meta.history_base is not None else None
+        for parent in (meta.forked_from_id, base):
+            if parent:
+                facts.link(Link(parent, "forkedFrom"))
+        prompt = meta.base_instructions
+        text = prompt.text if isinstance(prompt, Instructions) else prompt
+        if text:
+            memory.context.append((Attachment("system", {"text": text}), at))
+        elif meta.instructions and not meta.cli_version:
+            memory.context.append((context.instructions(meta.instructions), at))
+
+    def _turn(self, turn: Payload) -> None:
+        self.memory.model = turn.model or self.memory.model
+        if turn.cwd:
+            self.draft.cwd = turn.cwd
+        self.draft.facts.saw(cwd=turn.cwd, model=turn.model)
+
+    # -- the history of a parent
+
+    def _is_copied(self, kind: str, payload: Payload, at: str | None) -> bool:
+        """Whether a line is still the parent's: a turn younger than the session is not."""
+        memory = self.memory
+        if kind == "event_msg" and payload.type == "task_started" and payload.turn_id:
+            memory.copied_turns = True
+            memory.copying = not _is_later(payload.turn_id, memory.id)
+        elif not memory.copied_turns and _seconds(memory.copied_at, at) > _PAUSE:
+            memory.copying = False
+        memory.copied_at = at or memory.copied_at
+        return memory.copying
+
+    def _copied(self, kind: str, payload: Payload, at: str | None) -> None:
+        """A fork has its parent's rounds, a subagent only its own."""
+        if kind == "turn_context":
+            self._turn(payload)
+        elif not self.memory.nested:
+            if payload.type == "task_complete":
+                payload.duration_ms = None  # the parent's time
+            self._own(kind, payload, at)
+        elif kind == "event_msg" and payload.type == "token_count":
+            self._events.total(payload)
+        else:
+            self.report.left_out["line of the parent"] += 1
+
+    # -- the end
+
+    def ending(self) -> None:
+        self._conversation.settle()
+        facts, memory = self.draft.facts, self.memory
+        title = titles.title_of(home_of(self.path), facts.session_id)
+        # Desktop and the editor's extension give titles by themselves.
+        facts.title_is_persons = title is not None and memory.originator not in _AUTOMATIC
+        facts.title = title or memory.title
+
+    @property
+    def agents(self) -> list[AgentFile]:
+        if self._agents is None:
+            self._agents = agent_files(self.path, self.draft.facts.session_id)
+        return self._agents
+
+    def subagent_count(self) -> int:
+        return sum(not agent.head.helper for agent in self.agents)
+
+    def subagents(self) -> Iterator[Subagent]:
+        calls = dict(self.memory.spawned)
+        for agent in self.agents:
+            facts = Facts(agent.head.id, SOURCE)
+            reading = CodexReading(agent.path, Draft(facts, self.report, tool_kind), "full")
+            try:
+                rounds = tuple(reading.rounds())
+            except OSError as error:
+                self.report.left_out[f"subagent: {error.strerror or error}"] += 1
+                continue
+            calls |= reading.memory.spawned
+            yield Subagent(
+                id=agent.head.id,
+                call_id=calls.get(agent.head.id),
+                kind=agent.head.kind,
+                description=agent.head.nickname,
+                helper=agent.head.helper,
+                rounds=rounds,
+            )
+
+
+def _is_later(turn: str, session: str) -> bool:
+    """Of two UUIDs that begin with their times; others are taken to be later."""
+    if turn[14:15] != "7" or session[14:15] != "7":
+        return True
+    return turn[:13] >= session[:13]
+
+
+def _seconds(before: str | None, after: str | None) -> float:
+    try:
+        first, second = datetime.fromisoformat(before or ""), datetime.fromisoformat(after or "")
+        return (second - first).total_seconds()
+    except (ValueError, TypeError):
+        return 0.0
