@@ -5,16 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from minutebook.derive import messages as kinds
-from minutebook.model import (
-    Attachment,
-    Block,
-    Image,
-    Notice,
-    Reply,
-    Text,
-    ToolResult,
-    Usage,
-)
+from minutebook.model import Attachment, Block, Image, Notice, Reply, Text, ToolResult, Usage
 from minutebook.sources.assembly.draft import Draft
 from minutebook.sources.assembly.opened import OpenMessage
 from minutebook.sources.codex import context
@@ -115,6 +106,11 @@ class Conversation:
 
     def notice(self, notice: Notice, at: str | None) -> None:
         self.draft.notice(notice.kind, notice.text, id=self.memory.aside(), at=at)
+
+    def told_by_agent(self, item: Payload, at: str | None) -> None:
+        """Another agent wrote to this one; what it wrote may be only for the provider to read."""
+        texts = [piece.text for piece in pieces_of(item.content) if piece.text]
+        self.notice(Notice(kinds.TEAMMATE, "\n\n".join(texts)), at)
 
     def settle(self) -> None:
         """Context that waited for a prompt is told now."""

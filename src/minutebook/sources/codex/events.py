@@ -47,7 +47,8 @@ _ITEMS = frozenset(
         "DynamicToolCall",
     }
 )
-_ERRORS = frozenset({"error", "stream_error"})
+_ERRORS = frozenset({"error", "stream_error", "warning", "undo_completed"})
+_INJECTED = frozenset({"user_instructions", "environment_context"})
 
 
 class Events:
@@ -57,9 +58,10 @@ class Events:
 
     def take(self, event: Payload, at: str | None) -> bool:
         """Whether it is known what the event means."""
-        kind, told, left_out = event.type, self._told, self._draft.report.left_out
+        kind, told = event.type, self._told
         if kind == "user_message":
-            told.announced(event.message or "", at)
+            if event.kind not in _INJECTED:
+                told.announced(event.message or "", at)
         elif kind == "item_completed" and event.item is not None:
             return self._item(event.item, at)
         elif kind == "token_count":
@@ -80,9 +82,10 @@ class Events:
         elif kind == "web_search_end":
             if isinstance(event.results, list) and event.results:
                 self._memory.found = _lines(event.results)
-        elif not self._ended(kind, event):
-            left_out[f"event {kind}"] += kind in _REPEATED
-            return kind in _REPEATED
+        elif kind in _REPEATED:
+            self._draft.report.left_out[f"event {kind}"] += 1
+        else:
+            return self._ended(kind, event)
         return True
 
     def total(self, event: Payload) -> None:

@@ -50,6 +50,13 @@ _IGNORED = frozenset({"additional_tools", "ghost_snapshot", "compaction", "conte
 _CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "tool_search_call"})
 _OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output", "tool_search_output"})
 _PROVIDERS = frozenset({"web_search_call", "image_generation_call"})
+_ASIDES = {
+    "entered_review_mode": "review",
+    "exited_review_mode": "review",
+    "guardian_assessment": "guardian",
+    "Extension": "extension",
+}
+"""Events that say what no item says, and that are kept as they are."""
 _AUTOMATIC = frozenset({"Codex Desktop", "codex_vscode"})
 _PAUSE = 1.0  # seconds: copied lines are written in one go
 
@@ -129,8 +136,7 @@ class CodexReading(LinesReading[Line]):
         if kind == "response_item":
             self._item(payload, at)
         elif kind == "event_msg":
-            if not self._events.take(payload, at):
-                self._unknown(f"event {payload.type}", at)
+            self._event(payload, at)
         elif kind == "turn_context":
             self._turn(payload)
         elif kind == "compacted":
@@ -143,6 +149,16 @@ class CodexReading(LinesReading[Line]):
             self.report.left_out[kind] += 1
         else:
             self._unknown(f"record {kind or 'without a type'}", at)
+
+    def _event(self, event: Payload, at: str | None) -> None:
+        inner = event.item.type if event.item is not None else ""
+        aside = _ASIDES.get(inner or event.type)
+        if aside is not None:
+            data = self.lines.raw().get("payload")
+            kept = data if isinstance(data, dict) else {}
+            self.draft.attachment(aside, kept, id=self.memory.aside(), at=at)
+        elif not self._events.take(event, at):
+            self._unknown(f"event {event.type} {inner}".rstrip(), at)
 
     def _unknown(self, kind: str, at: str | None) -> None:
         self.draft.unknown(kind, self.lines.raw(), id=self.memory.aside(), at=at)
@@ -176,6 +192,8 @@ class CodexReading(LinesReading[Line]):
             told.called(item, at)
         elif kind in _PROVIDERS:
             told.called_itself(item, at)
+        elif kind == "agent_message":
+            told.told_by_agent(item, at)
         elif kind in _OUTPUTS:
             told.answered(item, at)
         elif kind in _IGNORED:

@@ -91,6 +91,7 @@ class Payload(msgspec.Struct):
     tools: msgspec.Raw = msgspec.Raw()
     # -- events
     message: str | None = None
+    kind: Any = None
     info: TokenInfo | None = None
     turn_id: str | None = None
     reason: str | None = None
