@@ -32,9 +32,11 @@ def transcript_of(path: Path, id: str) -> Transcript:
 @pytest.fixture(params=cases(), ids=case_id)
 def case(request: pytest.FixtureRequest) -> tuple[dict[str, Any], Session]:
     path, one = request.param
-    if one.get("kind") == "subagent":
-        pytest.skip("attached to its session: the session's own case looks at it")
-    return one, read(transcript_of(path, one["id"]))
+    if one.get("kind") != "subagent" or not one.get("parent"):
+        return one, read(transcript_of(path, one["id"]))
+    parent = read(transcript_of(path, one["parent"]))
+    (agent,) = [agent for agent in parent.subagents if agent.id == one["id"]]
+    return one, Session(parent.info, agent.rounds)
 
 
 def test_prompts_are_what_was_typed(case: tuple[dict[str, Any], Session]) -> None:

@@ -184,7 +184,7 @@ def _meta(id: str, meta: _Payload) -> Head:
     parent, kind = meta.parent_thread_id, meta.agent_role
     if isinstance(spawned, dict):
         parent = parent or _text(spawned.get("parent_thread_id"))
-        kind = kind or _text(spawned.get("agent_role")) or "default"
+        kind = kind or _text(spawned.get("agent_role"))
     elif isinstance(source, dict):
         kind = kind or _text(source.get("other")) or next(iter(source), "subagent")
     elif source is not None:
