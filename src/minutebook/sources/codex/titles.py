@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import msgspec
 
@@ -66,43 +63,35 @@ def _index_of(path: Path, changed: int, size: int) -> dict[str, str]:  # noqa: A
 
 
 def _states(home: Path) -> dict[str, str]:
-    """Names in the database; its number is that of its schema, and grows."""
+    """Names in the database, which may have been moved; its number grows with its schema."""
     folder = Path(os.environ.get("CODEX_SQLITE_HOME") or home)
     try:
-        found = [(int(m[1]), folder / n) for n in os.listdir(folder) if (m := _STATE.fullmatch(n))]  # noqa: PTH208
+        names = os.listdir(folder)  # noqa: PTH208 - names are all that is needed
+        found = [(int(match[1]), name) for name in names if (match := _STATE.fullmatch(name))]
         if not found:
             return {}
-        path = max(found)[1]
-        stats = [path.stat(), *([wal.stat()] if (wal := _wal(path)).exists() else [])]
+        from minutebook.sources.databases import state_of  # loads sqlite
+
+        path = folder / max(found)[1]
+        return _names_of(path, state_of(path))
     except OSError:
         return {}
-    return _names_of(path, tuple((stat.st_mtime_ns, stat.st_size) for stat in stats))
-
-
-def _wal(path: Path) -> Path:
-    return path.with_name(path.name + "-wal")
 
 
 @lru_cache(maxsize=8)
-def _names_of(path: Path, changed: tuple[tuple[int, int], ...]) -> dict[str, str]:
-    """All names. Codex's own files are not touched: with a log beside it, a copy is read."""
+def _names_of(path: Path, state: tuple[tuple[int, int], ...]) -> dict[str, str]:  # noqa: ARG001
+    """All names; `state` is a cache key."""
     import sqlite3
 
+    from minutebook.sources.databases import untouched
+
     try:
-        with TemporaryDirectory(prefix="minutebook-") as scratch:
-            if len(changed) > 1:
-                copy = Path(scratch) / path.name
-                shutil.copyfile(path, copy)
-                shutil.copyfile(_wal(path), _wal(copy))
-                place = f"{copy.as_uri()}"
-            else:
-                place = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
-            with closing(sqlite3.connect(place, uri=True)) as database:
-                rows = database.execute("SELECT id, name FROM threads WHERE name IS NOT NULL")
-                return {
-                    id: name[:_LONGEST]
-                    for id, name in rows
-                    if isinstance(id, str) and isinstance(name, str) and name.strip()
-                }
+        with untouched(path) as database:
+            rows = database.execute("SELECT id, name FROM threads WHERE name IS NOT NULL")
+            return {
+                id: name[:_LONGEST]
+                for id, name in rows
+                if isinstance(id, str) and isinstance(name, str) and name.strip()
+            }
     except (OSError, sqlite3.Error):
         return {}
