@@ -243,6 +243,33 @@ def test_an_archive_gains_nothing_from_a_migration(tmp_path: Path) -> None:
     }
 
 
+def test_a_session_that_grows_is_archived_as_if_at_once(tmp_path: Path) -> None:
+    """ARC-03: whatever was written at each of many visits, the end is the same bytes."""
+    source = next((HERE / "maintenance" / "before").rglob("rollout-*.jsonl"))
+    lines = source.read_bytes().splitlines(keepends=True)
+    home = tmp_path / "home" / "sessions"
+    home.mkdir(parents=True)
+    path = home / source.name
+    shutil.copyfile(source, path)
+    inscribe(Archive(tmp_path / "one", (home,)), ended=True)
+    for count in range(4, len(lines), 7):
+        path.write_bytes(b"".join(lines[:count]))
+        inscribe(Archive(tmp_path / "many", (home,)))
+    path.write_bytes(b"".join(lines))
+    inscribe(Archive(tmp_path / "many", (home,)), ended=True)
+    assert files(tmp_path / "many") == files(tmp_path / "one")
+    assert len(files(tmp_path / "one")) == 4
+
+
+def test_a_file_that_cannot_be_read_is_listed(tmp_path: Path) -> None:
+    """FMT-03: a rollout whose first line is broken does not vanish."""
+    path = tmp_path / "sessions" / "rollout-2026-01-01T00-00-00-x.jsonl"
+    path.parent.mkdir()
+    path.write_bytes(b"{broken\n")
+    found, _ = CODEX.discover([tmp_path])
+    assert [transcript.path for transcript in found] == [path]
+
+
 def files(root: Path) -> dict[str, bytes]:
     found = root.glob("sessions/*/*/rounds/*.json")
     return {str(path.relative_to(root)): path.read_bytes() for path in found}

@@ -121,7 +121,8 @@ def current(transcript: Transcript) -> Transcript | None:
 def _sessions(place: Path) -> Iterator[Path]:
     for path in _files(place):
         head = head_of(path)
-        if head is not None and not head.is_subagent:
+        # A rollout whose first line cannot be read is listed: the reading says what is wrong.
+        if not head.is_subagent if head is not None else _DATE.match(path.name) is not None:
             yield path
 
 

@@ -256,8 +256,7 @@ class CodexReading(LinesReading[Line]):
         if kind == "turn_context":
             self._turn(payload)
         elif not self.memory.nested:
-            if payload.type == "task_complete":
-                payload.duration_ms = None  # the parent's time
+            payload.duration_ms = None  # the parent's time
             self._own(kind, payload, at)
         elif kind == "event_msg" and payload.type == "token_count":
             self._events.total(payload)
