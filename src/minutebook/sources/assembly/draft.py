@@ -22,6 +22,7 @@ from minutebook.model import (
     Document,
     FormatReport,
     Image,
+    Message,
     Notice,
     Reply,
     Round,
@@ -244,6 +245,28 @@ class Draft:
         if self.full and at:
             self.assembler.round.stamps.append(at)
             self.assembler.round.makers.append(LETTERS[made_by])
+
+    # -- exports
+
+    def begin(self, cwd: str | None, branch: str | None, *, prompted: bool) -> None:
+        """A round of an export begins, with its prompt or without."""
+        self.cwd, self.branch = cwd, branch
+        self.assembler.begin(cwd, branch, prompted=prompted)
+
+    def whole(self, message: Message) -> None:
+        """A message as it was before an export."""
+        opened = OpenMessage.thaw(message)
+        if not self.full:
+            said = (b if isinstance(b, Text) else type(b)() for b in message.blocks if _is_said(b))
+            opened.blocks = list(said)
+        if message.role == "assistant":
+            self.assembler.reply(opened, message.reply_id, self.cwd, self.branch)
+        elif message.is_real:
+            self.assembler.prompt(opened, self.cwd, self.branch)
+            self.facts.first_prompt = self.facts.first_prompt or message.said
+        elif self.full:
+            self.assembler.notice(opened)
+        self.facts.saw(message.at, model=message.model)
 
     # -- the end
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from minutebook.model import ToolKind
-from minutebook.sources.base import Depth, Transcript, Trouble
+from minutebook.sources.base import Depth, Exporter, Transcript, Trouble
 from minutebook.sources.codex import locate, titles, tools
 from minutebook.sources.files import FileSource
 from minutebook.sources.jsonl import is_compressed
@@ -24,6 +24,12 @@ class Codex(FileSource):
     program = "codex"
     title = "Codex CLI"
     home = "$CODEX_HOME, else ~/.codex"
+
+    @property
+    def exporter(self) -> Exporter:
+        from minutebook.sources.codex.export import CodexExporter  # only to write
+
+        return CodexExporter()
 
     # -- finding
 

@@ -109,3 +109,26 @@ def prompt_block(piece: Piece) -> Block | None:
     if text.lstrip().startswith("# Files mentioned by the user:") and _REQUEST in text:
         return Text(text, text.partition(_REQUEST)[2].strip())
     return Text(text)
+
+
+_ROLES = {
+    "environment": "user",
+    "skill": "user",
+    "plugins": "user",
+    "permissions": "developer",
+    "skills": "developer",
+    "mode": "developer",
+    "developer": "developer",
+}
+
+
+def context_text(attachment: Attachment) -> tuple[str, str] | None:
+    """The way back: in whose name Codex says it, and its words; None for another agent's."""
+    data = attachment.data
+    if attachment.kind == INSTRUCTIONS and isinstance(data.get("content"), str):
+        where = f" for {data['folder']}" if data.get("folder") else ""
+        body = f"<INSTRUCTIONS>\n{data['content']}\n</INSTRUCTIONS>"
+        return "user", f"# AGENTS.md instructions{where}\n\n{body}"
+    text = data.get("text")
+    role = _ROLES.get(attachment.kind)
+    return (role, text) if role is not None and isinstance(text, str) else None

@@ -16,6 +16,7 @@ import msgspec
 from minutebook.sources.assembly.lines import DECODE_ERRORS
 from minutebook.sources.base import Transcript, Trouble
 from minutebook.sources.codex import titles
+from minutebook.sources.codex.carried import AgentNote
 from minutebook.sources.files import first_line, found_files
 from minutebook.sources.jsonl import is_compressed, size_of
 
@@ -41,6 +42,8 @@ class Head(msgspec.Struct, frozen=True):
     """Of a subagent: what it is for."""
     nickname: str | None = None
     helper: bool = False
+    call_id: str | None = None
+    """Of a subagent in an export: the call that started it."""
 
     @property
     def is_subagent(self) -> bool:
@@ -56,12 +59,17 @@ class _Payload(msgspec.Struct):
     agent_role: str | None = None
 
 
+class _Note(msgspec.Struct):
+    agent: AgentNote | None = None
+
+
 class _Line(msgspec.Struct):
     type: str = ""
     payload: _Payload | None = None
     id: str | None = None
     timestamp: str | None = None
     instructions: msgspec.Raw = msgspec.Raw()
+    minutebook: _Note | None = None
 
 
 def default_root() -> Path:
@@ -173,7 +181,8 @@ def _head(path: Path, changed: int, size: int) -> Head:  # noqa: ARG001 - cache 
         raise LookupError from None
     known = line.payload
     if line.type == "session_meta" and known is not None and known.id:
-        return _meta(known.id, known)
+        note = line.minutebook.agent if line.minutebook is not None else None
+        return _meta(known.id, known) if note is None else _noted(note, known)
     if not line.type and line.id and line.timestamp and bytes(line.instructions):
         return Head(line.id, line.timestamp)
     raise LookupError
@@ -192,6 +201,12 @@ def _meta(id: str, meta: _Payload) -> Head:
         kind = _text(source) or "subagent"
     helper = kind in _HELPERS
     return Head(id, meta.timestamp or "", parent, kind, meta.agent_nickname, helper)
+
+
+def _noted(note: AgentNote, meta: _Payload) -> Head:
+    """A subagent of an export: as it was called before."""
+    parent, kind, name = meta.parent_thread_id, note.kind, note.description
+    return Head(note.id, meta.timestamp or "", parent, kind, name, note.helper, note.call_id)
 
 
 def _text(value: Any) -> str | None:

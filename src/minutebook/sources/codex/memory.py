@@ -17,6 +17,8 @@ class Memory(msgspec.Struct, omit_defaults=True):
     id: str = ""
     nested: bool = False
     """Whether it is a subagent's."""
+    exported: bool = False
+    """Whether the file begins with an export: its lines say more than they seem to."""
     title: str | None = None
     originator: str | None = None
     model: str | None = None

@@ -16,6 +16,7 @@ from minutebook.sources.assembly.lines import LinesCheckpoint, LinesReading
 from minutebook.sources.assembly.repair import coerce
 from minutebook.sources.base import Depth, Transcript
 from minutebook.sources.codex import context, titles
+from minutebook.sources.codex.carried import Carried
 from minutebook.sources.codex.conversation import Conversation
 from minutebook.sources.codex.events import Events
 from minutebook.sources.codex.locate import SOURCE, AgentFile, agent_files, home_of
@@ -93,6 +94,8 @@ class CodexReading(LinesReading[Line]):
         """Words of both sides, calls, and what a session says of itself."""
         near = min(end, start + _NEAR)
         at = data.find(_PAYLOAD, start, near)
+        if self.memory.exported:
+            return True
         if at < 0:
             if data.find(b'"type":"token_usage_record"', start, near) >= 0:
                 self._conversation.done()
@@ -125,7 +128,9 @@ class CodexReading(LinesReading[Line]):
             return
         self.report.records[f"{kind} {payload.type}".rstrip()] += 1
         self.draft.facts.saw(at)
-        if kind == "session_meta":
+        if record.minutebook is not None:
+            self._exported(record.minutebook, payload, at)
+        elif kind == "session_meta":
             self._meta(payload, at)
         elif self.memory.copying and self._is_copied(kind, payload, at):
             self._copied(kind, payload, at)
@@ -200,6 +205,26 @@ class CodexReading(LinesReading[Line]):
             self.report.left_out[kind] += 1
         else:
             self._unknown(f"item {kind or 'without a type'}", at)
+
+    # -- exports
+
+    def _exported(self, carried: Carried, payload: Payload, at: str | None) -> None:
+        """A line of an export: what it carries counts, the rest is there for Codex."""
+        draft, facts = self.draft, self.draft.facts
+        if carried.origin is not None:
+            self._meta(payload, at)
+            self.memory.exported = True
+            self.memory.context = []  # it is among the messages
+            self.memory.title = carried.origin.title
+        if (start := carried.round) is not None:
+            draft.begin(start.cwd, start.branch, prompted=start.prompted)
+            draft.assembler.called(start.tool_count)
+            draft.assembler.facts(start.clock, start.progress, start.compactions)
+            facts.compactions += len(start.compactions)
+            if start.duration_ms is not None:
+                draft.lasted(start.duration_ms)
+        if carried.message is not None:
+            draft.whole(carried.message)
 
     # -- heads
 
@@ -295,7 +320,7 @@ class CodexReading(LinesReading[Line]):
             calls |= reading.memory.spawned
             yield Subagent(
                 id=agent.head.id,
-                call_id=calls.get(agent.head.id),
+                call_id=agent.head.call_id or calls.get(agent.head.id),
                 kind=agent.head.kind,
                 description=agent.head.nickname,
                 helper=agent.head.helper,

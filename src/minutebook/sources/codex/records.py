@@ -10,6 +10,8 @@ from typing import Annotated, Any
 
 import msgspec
 
+from minutebook.sources.codex.carried import Carried
+
 Tokens = Annotated[int, msgspec.Meta(ge=0, le=10**12)]
 
 
@@ -131,6 +133,8 @@ class Line(msgspec.Struct):
     type: str = ""
     payload: Payload | None = None
     record_type: str | None = None
+    minutebook: Carried | None = None
+    """Only in exports."""
     id: str | None = None
     """Of the session, where the line is the head of a bare rollout."""
 
