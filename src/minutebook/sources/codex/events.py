@@ -69,6 +69,8 @@ class Events:
             if event.info is not None and event.info.total_token_usage is not None:
                 told.counted(event.info.total_token_usage, event.info.last_token_usage, at)
         elif kind == "task_started":
+            if event.turn_id and not self._memory.fed:
+                self._memory.seed(event.turn_id)
             self._memory.prompted, self._memory.aborted = False, False
         elif kind in ("task_complete", "turn_aborted"):
             self._over(event, at)

@@ -61,7 +61,7 @@ class Memory(msgspec.Struct, omit_defaults=True):
 
     # Messages have no ids in most versions, `codex migrate-rollouts` rewrites files, and a fork
     # has copied lines under new times. So an id is made from what was said and called up to there,
-    # beginning with the id of the session where it was said first.
+    # beginning with the id of the first turn, else of the session where it was said first.
 
     def seed(self, session_id: str) -> None:
         self.chain = _digest(session_id)

@@ -235,7 +235,6 @@ class CodexReading(LinesReading[Line]):
             self.report.left_out["session_meta of another session"] += 1
             if meta.id and meta.id != memory.id and not memory.fed:
                 memory.seed(meta.id)
-                memory.copying, memory.copied_at = True, at
             return
         memory.id = meta.id or facts.session_id
         memory.seed(memory.id)
@@ -247,6 +246,8 @@ class CodexReading(LinesReading[Line]):
         self.draft.branch = meta.git.branch if meta.git is not None else None
         facts.saw(cwd=meta.cwd, branch=self.draft.branch, version=meta.cli_version)
         base = meta.history_base.thread_id if meta.history_base is not None else None
+        if meta.forked_from_id and meta.history_base is None:
+            memory.copying, memory.copied_at = True, at  # a migrated one has no other head
         for parent in (meta.forked_from_id, base):
             if parent:
                 facts.link(Link(parent, "forkedFrom"))
@@ -269,6 +270,8 @@ class CodexReading(LinesReading[Line]):
         """Whether a line is still the parent's: a turn younger than the session is not."""
         memory = self.memory
         if kind == "event_msg" and payload.type == "task_started" and payload.turn_id:
+            if not memory.fed:
+                memory.seed(payload.turn_id)
             memory.copied_turns = True
             memory.copying = not _is_later(payload.turn_id, memory.id)
         elif not memory.copied_turns and _seconds(memory.copied_at, at) > _PAUSE:

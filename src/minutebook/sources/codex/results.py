@@ -171,8 +171,8 @@ def json_or_text(value: Any) -> Any:
 
 
 def change_hunks(changes: dict[str, Change]) -> tuple[Hunk, ...]:
-    """What an edit changed, file after file, as the agent recorded it."""
-    return tuple(hunk for change in changes.values() for hunk in _hunks(change))
+    """What an edit changed, file after file; Codex has them in any order."""
+    return tuple(hunk for path in sorted(changes) for hunk in _hunks(changes[path]))
 
 
 def _hunks(change: Change) -> Iterable[Hunk]:
