@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from minutebook.model import ToolKind
 from minutebook.sources.base import Depth, Exporter, Transcript, Trouble
-from minutebook.sources.codex import locate, titles, tools
+from minutebook.sources.codex import agents, locate, titles, tools
 from minutebook.sources.files import FileSource
 from minutebook.sources.jsonl import is_compressed
 
@@ -50,10 +50,10 @@ class Codex(FileSource):
         return locate.head_digest(transcript.path)
 
     def beside(self, transcript: Transcript) -> str:
-        return locate.beside(transcript.path, transcript.session_id)
+        return agents.beside(transcript.path, transcript.session_id)
 
     def orphans(self, folder: Path, session_ids: Collection[str]) -> list[Trouble]:
-        return locate.orphans(folder, session_ids)
+        return agents.orphans(folder, session_ids)
 
     # -- reading; its modules are loaded when there is something to read
 

@@ -16,36 +16,16 @@ from minutebook.sources.assembly.lines import LinesCheckpoint, LinesReading
 from minutebook.sources.assembly.repair import coerce
 from minutebook.sources.base import Depth, Transcript
 from minutebook.sources.codex import context, titles
+from minutebook.sources.codex.agents import AgentFile, agent_files
 from minutebook.sources.codex.carried import Carried
 from minutebook.sources.codex.conversation import Conversation
 from minutebook.sources.codex.events import Events
-from minutebook.sources.codex.locate import SOURCE, AgentFile, agent_files, home_of
+from minutebook.sources.codex.locate import SOURCE, home_of
 from minutebook.sources.codex.memory import Memory
 from minutebook.sources.codex.records import Instructions, Line, Payload
+from minutebook.sources.codex.skim import needed
 from minutebook.sources.codex.tools import tool_kind
 
-_PAYLOAD, _NEAR = b'"payload":{"type":"', 160
-_ITEM, _PROMPT = b'"item":{"type":"', b'"item":{"type":"UserMessage"'
-_DEVELOPER = b'"role":"developer"'
-_GLUED = b'}{"timestamp":'
-_CLOSING = (b"function_call_output", b"custom_tool_call_output", b"token_count")
-_PASSED = frozenset(
-    {
-        *_CLOSING,
-        b"tool_search_output",
-        b"exec_command_end",
-        b"patch_apply_end",
-        b"mcp_tool_call_end",
-        b"agent_message",
-        b"agent_reasoning",
-        b"task_complete",
-        b"turn_aborted",
-        b"thread_settings_applied",
-        b"web_search_end",
-        b"context_compacted",
-        b"additional_tools",
-    }
-)
 _BOOKKEEPING = frozenset({"world_state", "inter_agent_communication_metadata"})
 _IGNORED = frozenset({"additional_tools", "ghost_snapshot", "compaction", "context_compaction"})
 _CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "tool_search_call"})
@@ -92,29 +72,12 @@ class CodexReading(LinesReading[Line]):
 
     def wanted(self, data: bytearray, start: int, end: int) -> bool:
         """Words of both sides, calls, and what a session says of itself."""
-        near = min(end, start + _NEAR)
-        at = data.find(_PAYLOAD, start, near)
         if self.memory.exported:
             return True
-        if at < 0:
-            if data.find(b'"type":"token_usage_record"', start, near) >= 0:
-                self._conversation.done()
-            elif data.find(b'"type":"world_state"', start, near) < 0:
-                return True
-            return data.find(_GLUED, start, end) >= 0
-        at += len(_PAYLOAD)
-        name = bytes(data[at : data.find(b'"', at, at + 60)])
-        if name == b"item_completed":
-            passed = 0 <= data.find(_ITEM, at, at + 500) != data.find(_PROMPT, at, at + 500)
-        elif name == b"message":
-            passed = data.find(_DEVELOPER, at, min(end, at + 200)) >= 0
-        else:
-            passed = name in _PASSED
-        if not passed:
-            return True
-        if name in _CLOSING:
+        wanted, closing = needed(data, start, end)
+        if closing:
             self._conversation.done()
-        return data.find(_GLUED, start, end) >= 0
+        return wanted
 
     def passed(self, record: Line) -> None:
         self.draft.facts.saw(record.at)
