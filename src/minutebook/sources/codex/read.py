@@ -89,7 +89,7 @@ class CodexReading(LinesReading[Line]):
         if payload is None:
             self._bare(record)
             return
-        self.report.records[f"{kind} {payload.type}".rstrip()] += 1
+        self.report.records[f"{kind} {payload.type}" if payload.type else kind] += 1
         self.draft.facts.saw(at)
         if record.minutebook is not None:
             self._exported(record.minutebook, payload, at)
