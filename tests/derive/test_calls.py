@@ -9,7 +9,10 @@ import pytest
 from minutebook.derive.calls import command_of, describe, path_of, paths_of
 from minutebook.model import ToolCall
 
-PATCH = "*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+y\n*** Add File: docs/b.md\n+z\n*** End Patch\n"
+PATCH = (
+    "*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+y\n"
+    "*** Add File: docs/b.md\n+z\n*** End Patch\n"
+)
 
 
 @pytest.mark.parametrize(
