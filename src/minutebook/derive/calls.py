@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,9 @@ import msgspec
 from minutebook.model import ToolCall
 
 _PATHS = ("file_path", "path", "notebook_path")
+_COMMANDS = ("command", "cmd")
+_PATCHES = ("patch", "input", "command")
+_PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.{1,4096})$", re.MULTILINE)
 _TELLING = ("command", "pattern", "query", "url", "description", "skill", "prompt", "subject")
 
 _PLAN_CHARS = 4_000
@@ -30,13 +34,35 @@ class Choice(msgspec.Struct, frozen=True):
 
 
 def path_of(call: ToolCall) -> str | None:
-    """The file a call is about, under any of the names tools use for it (FMT-10)."""
-    return _first(call.input, _PATHS)
+    """The file a call is about, under any of the names tools use for it (FMT-10); of several in a
+    patch the first."""
+    return next(iter(paths_of(call)), None)
+
+
+def paths_of(call: ToolCall) -> list[str]:
+    """All files a call is about: a patch may change several."""
+    named = _first(call.input, _PATHS)
+    if named is not None:
+        return [named]
+    if call.kind != "edit":
+        return []
+    given = call.input
+    if isinstance(given, dict):
+        given = next((given[name] for name in _PATCHES if name in given), None)
+        given = given[-1] if isinstance(given, list) and given else given
+    return _PATCHED.findall(given) if isinstance(given, str) else []
 
 
 def command_of(call: ToolCall) -> str:
     """The shell command of a call; empty where it is none."""
-    return _first(call.input, ("command",)) or ""
+    told = _first(call.input, _COMMANDS)
+    if told is not None or call.kind != "run" or not isinstance(call.input, dict):
+        return told or ""
+    words = call.input.get("command")
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        return ""
+    # A shell that is given one line: the line is what was meant.
+    return words[2] if len(words) == 3 and words[1] in ("-c", "-lc") else shlex.join(words)
 
 
 def describe(call: ToolCall) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable
+from io import BufferedReader
 from pathlib import Path
 
 import msgspec
@@ -12,10 +13,11 @@ from minutebook.derive.instructions import Given
 from minutebook.errors import NotFound
 from minutebook.model import Attachment, Block
 from minutebook.sources.base import Exporter, Reading, Transcript, Trouble, reason_of
+from minutebook.sources.jsonl import opened
 
 _HEAD = 4096
 INSTRUCTIONS = "instructions"
-"""Kind of an attachment that holds a file of instructions: its `path` and `content`."""
+"""Kind of an attachment that holds a file of instructions: its `name`, `folder`, `content`."""
 
 
 def current_file(transcript: Transcript) -> Transcript | None:
@@ -37,7 +39,7 @@ def first_line(path: Path, most: int = 1 << 16) -> bytes:
     """The first line of a file, as far as that many bytes of it; nothing for what is not one."""
     if not path.is_file():  # a pipe of that name would make us wait for ever
         return b""
-    with path.open("rb") as file:
+    with BufferedReader(opened(path)) as file:
         return file.readline(most)
 
 
@@ -110,12 +112,14 @@ class FileSource:
         return [folder / name for name in self.instruction_files if (folder / name).is_file()]
 
     def instructions(self, block: Block) -> tuple[Given, ...]:
-        """What an adapter kept as an attachment of that kind, with `path` and `content`."""
+        """What an adapter kept as an attachment of that kind."""
         if not isinstance(block, Attachment) or block.kind != INSTRUCTIONS:
             return ()
-        path, content = block.data.get("path"), block.data.get("content")
-        known = isinstance(path, str) and isinstance(content, str)
-        return (Given(str(path), "attached", str(content)),) if known else ()
+        name, folder, content = (block.data.get(key) for key in ("name", "folder", "content"))
+        if not isinstance(name, str) or not isinstance(content, str):
+            return ()
+        path = f"{folder.rstrip('/')}/{name}" if isinstance(folder, str) and folder else name
+        return (Given(path, "attached", content),)
 
     def context_windows(self, model: str) -> tuple[int, ...]:
         del model

@@ -4,15 +4,89 @@ Lines are split on the byte ``\\n`` alone (U+2028 is content, FMT-03). The file 
 into one buffer that is used again and again: a consumer gets spans of it, tests and
 decodes them in place, and nothing is copied that is not needed. Memory is bounded by
 the longest line. No mmap: a file that shrinks under a mapping kills the process.
+
+A file whose name ends in ``.zst`` is read as what was compressed: positions are those of the
+decompressed bytes.
 """
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
+from io import RawIOBase
 from pathlib import Path
+from typing import Any, BinaryIO
 
 _BOM = b"\xef\xbb\xbf"
 _BUFFER = 1 << 18
+_MUCH, _RATIO = 1 << 26, 1_000  # bytes, and times its size: more than that is a bomb
+
+
+def is_compressed(path: Path) -> bool:
+    return path.suffix == ".zst"
+
+
+def opened(path: Path, start: int = 0) -> RawIOBase:
+    """A file at a position, unbuffered; a compressed one as what it was."""
+    if is_compressed(path):
+        file: RawIOBase = _Decompressed(path)
+        left = start
+        while left and (got := file.read(min(left, _BUFFER))):
+            left -= len(got)
+        return file
+    file = open(path, "rb", buffering=0)  # noqa: SIM115 - the caller's to close
+    if start:
+        file.seek(start)
+    return file
+
+
+def size_of(path: Path, compressed: int) -> int:
+    """How long a file of that many bytes is, decompressed."""
+    if not is_compressed(path):
+        return compressed
+    import zstandard
+
+    with path.open("rb") as file:
+        try:
+            known = int(zstandard.frame_content_size(file.read(32)))
+        except zstandard.ZstdError:
+            known = -1
+    if known >= 0:
+        return known
+    with opened(path) as stream:  # written piece by piece: it has to be counted
+        return sum(len(piece) for piece in iter(lambda: stream.read(_BUFFER) or b"", b""))
+
+
+class _Decompressed(RawIOBase):
+    """Bytes of a zstd file; the library is loaded only for one. What is not one is an OSError."""
+
+    def __init__(self, path: Path) -> None:
+        import zstandard
+
+        self._path = path
+        self._bad = zstandard.ZstdError
+        self._file: BinaryIO = path.open("rb")
+        self._most = max(_MUCH, _RATIO * path.stat().st_size)
+        self._stream: Any = zstandard.ZstdDecompressor().stream_reader(
+            self._file, read_across_frames=True
+        )
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            got: int = self._stream.readinto(buffer)
+        except self._bad as error:
+            raise OSError(errno.EIO, f"damaged: {error}", str(self._path)) from None
+        self._most -= got
+        if self._most < 0:
+            raise OSError(errno.EFBIG, "much too large once it is decompressed", str(self._path))
+        return got
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 class LineReader:
@@ -31,9 +105,7 @@ class LineReader:
         """Number of the line last given out, from 1."""
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
-        with open(self.path, "rb", buffering=0) as file:
-            if self.start:
-                file.seek(self.start)
+        with opened(self.path, self.start) as file:
             held = 0  # bytes of an unfinished line at the front of the buffer
             while got := file.readinto(self.view[held:]):
                 end = held + got

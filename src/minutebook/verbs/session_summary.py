@@ -11,7 +11,7 @@ from datetime import datetime
 
 from minutebook.archive.session import OpenSession
 from minutebook.derive.activity import activity
-from minutebook.derive.calls import path_of
+from minutebook.derive.calls import paths_of
 from minutebook.derive.messages import INTERRUPTION
 from minutebook.derive.plain import one_line
 from minutebook.model import Notice, Round
@@ -125,8 +125,8 @@ def _open_ends(last: Round, engagements: Sequence[Engagement]) -> Iterator[str]:
 def _changed(round: Round, cwd: str) -> Iterator[str]:
     """The files a round changed, each as often as it did."""
     for call in round.calls:
-        if call.kind in ("edit", "write") and (path := path_of(call)):
-            yield path.removeprefix(f"{cwd}/")
+        if call.kind in ("edit", "write"):
+            yield from (path.removeprefix(f"{cwd}/") for path in paths_of(call))
 
 
 def _files(changed: Counter[str]) -> Iterator[str]:

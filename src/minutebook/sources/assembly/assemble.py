@@ -7,7 +7,7 @@ a tool result. A round that has been handed out never changes again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import cast
 
@@ -22,6 +22,7 @@ from minutebook.model import (
     Round,
     StrayResult,
     Text,
+    ToolCall,
     ToolResult,
     Usage,
 )
@@ -181,6 +182,33 @@ class RoundAssembler:
                 del open.waiting[call.id]
                 break
         self._release()
+
+    def amend(self, call_id: str, change: Callable[[ToolResult], ToolResult]) -> bool:
+        """Change the answer of a call; False where its round is handed out."""
+        for open in (self.round, *self._held):
+            for message in reversed(open.messages):
+                for at, block in enumerate(message.blocks):
+                    if not isinstance(block, OpenCall | ToolCall) or block.id != call_id:
+                        continue
+                    if block.result is None:
+                        return False
+                    if isinstance(block, OpenCall):
+                        block.result = change(block.result)
+                    else:
+                        message.blocks[at] = replace(block, result=change(block.result))
+                    return True
+        return False
+
+    def withdraw(self, message: OpenMessage) -> None:
+        """A reply of the open round was none; what it used stays."""
+        self.round.messages.remove(message)
+        if message.reply_id is not None:
+            self.round.replies.pop(message.reply_id, None)
+        if message.usage is not None:
+            id = message.reply_id or reply_key(None, message.id)
+            self.repeated(
+                Reply(id, message.at, message.model, message.usage, message.stop, message.billing)
+            )
 
     def stray(self, call_id: str, result: ToolResult, id: str | None, at: str | None) -> None:
         """A result without its call: kept, in the round where it arrived."""

@@ -48,3 +48,11 @@ def added_lines(content: str) -> tuple[Hunk, ...]:
     if lines and not lines[-1]:
         lines.pop()
     return (Hunk(0, 0, 1, len(lines), tuple("+" + line for line in lines)),) if lines else ()
+
+
+def removed_lines(content: str) -> tuple[Hunk, ...]:
+    """A file that is no longer there, as one changed place."""
+    lines = content.split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    return (Hunk(1, len(lines), 0, 0, tuple("-" + line for line in lines)),) if lines else ()

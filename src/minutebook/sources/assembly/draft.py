@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeGuard
 
+from msgspec.structs import replace
+
 from minutebook.derive import messages as kinds
 from minutebook.derive.clock import Class
 from minutebook.model import (
@@ -20,6 +22,7 @@ from minutebook.model import (
     Document,
     FormatReport,
     Image,
+    Message,
     Notice,
     Reply,
     Round,
@@ -74,6 +77,16 @@ class Draft:
             self.facts.first_prompt = next((w.spoken for w in words if w.spoken.strip()), "")
         self._stamp(at, "prompt")
 
+    def opening(self) -> None:
+        """A round begins; what is told until its prompt belongs to it."""
+        self.assembler.begin(self.cwd, self.branch, prompted=True)
+
+    def last_prompt(self) -> OpenMessage | None:
+        """The prompt of the open round."""
+        messages = self.assembler.round.messages
+        real = (m for m in messages if m.role == "user" and any(map(_is_said, m.blocks)))
+        return next(real, None)
+
     # -- the model
 
     def reply(
@@ -93,6 +106,12 @@ class Draft:
     def say(self, reply: OpenMessage, text: str) -> None:
         """Words of the model."""
         reply.blocks.append(Text(text))
+
+    def take_back(self, reply: OpenMessage) -> None:
+        """The last words of a reply were none of the conversation's."""
+        reply.blocks.pop()
+        if not reply.blocks:
+            self.assembler.withdraw(reply)
 
     def think(
         self, reply: OpenMessage, text: str, signature: str | None = None, *, redacted: bool = False
@@ -155,6 +174,10 @@ class Draft:
             self.assembler.stray(call_id, result, id, result.at)
         self._stamp(result.at, "result")
 
+    def amend(self, call_id: str, change: Callable[[ToolResult], ToolResult]) -> bool:
+        """Something about an answer became known after it; False where its round is closed."""
+        return self.assembler.amend(call_id, change)
+
     def started_by(self, call_id: str, agent: str) -> None:
         """A call that waits for its result started this subagent."""
         if (call := self.assembler.waiting_call(call_id)) is not None:
@@ -204,6 +227,12 @@ class Draft:
         if self.full:
             self.assembler.compacted(Compaction(at, trigger, tokens_before))
 
+    def triggered(self, trigger: str) -> None:
+        """Who wanted the last compaction of the open round became known after it."""
+        compactions = self.assembler.round.compactions
+        if compactions:
+            compactions[-1] = replace(compactions[-1], trigger=trigger)
+
     # -- time
 
     def lasted(self, milliseconds: int) -> None:
@@ -217,6 +246,28 @@ class Draft:
             self.assembler.round.stamps.append(at)
             self.assembler.round.makers.append(LETTERS[made_by])
 
+    # -- exports
+
+    def begin(self, cwd: str | None, branch: str | None, *, prompted: bool) -> None:
+        """A round of an export begins, with its prompt or without."""
+        self.cwd, self.branch = cwd, branch
+        self.assembler.begin(cwd, branch, prompted=prompted)
+
+    def whole(self, message: Message) -> None:
+        """A message as it was before an export."""
+        opened = OpenMessage.thaw(message)
+        if not self.full:
+            said = (b if isinstance(b, Text) else type(b)() for b in message.blocks if _is_said(b))
+            opened.blocks = list(said)
+        if message.role == "assistant":
+            self.assembler.reply(opened, message.reply_id, self.cwd, self.branch)
+        elif message.is_real:
+            self.assembler.prompt(opened, self.cwd, self.branch)
+            self.facts.first_prompt = self.facts.first_prompt or message.said
+        elif self.full:
+            self.assembler.notice(opened)
+        self.facts.saw(message.at, model=message.model)
+
     # -- the end
 
     def finish(self) -> None:
@@ -226,5 +277,5 @@ class Draft:
             self.report.left_out["notice outside any round"] += self.assembler.homeless
 
 
-def _is_said(block: Block) -> TypeGuard[Text | Image | Document]:
+def _is_said(block: Block | OpenCall) -> TypeGuard[Text | Image | Document]:
     return isinstance(block, Text | Image | Document)

@@ -6,6 +6,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -17,7 +18,7 @@ from minutebook.sources.assembly.draft import Draft
 from minutebook.sources.assembly.facts import Facts
 from minutebook.sources.assembly.repair import Unreadable, coerce, rescue
 from minutebook.sources.base import Depth
-from minutebook.sources.jsonl import LineReader
+from minutebook.sources.jsonl import LineReader, is_compressed, opened
 
 DECODE_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _MOST_BAD = 10_000  # bad lines that are listed; a file of nothing else has millions
@@ -83,8 +84,7 @@ class Lines(Generic[R]):
             return None
         offset, length = self._passed
         try:
-            with self._lines.path.open("rb") as file:
-                file.seek(offset)
+            with BufferedReader(opened(self._lines.path, offset)) as file:
                 return self._decode(file.read(length))
         except (OSError, *DECODE_ERRORS):
             return None
@@ -252,8 +252,8 @@ class LinesReading(ABC, Generic[R]):
 
     def _keep(self) -> None:
         end, draft = self.lines.end, self.draft
-        if end is None or self.depth != "full":
-            return
+        if end is None or self.depth != "full" or is_compressed(self.path):
+            return  # what is compressed does not grow
         known = LinesCheckpoint(
             self.version,
             end,
