@@ -47,6 +47,7 @@ class Vocabulary:
             self._bags.append(bag)
             spread.update(bag.keys())
         rarity = {word: math.log(1 + len(rounds) / n) for word, n in spread.items()}
+        self._kept: dict[tuple[int, int], tuple[dict[str, float], float]] = {}
         self._weighed = [
             {
                 word: (1 + math.log(count)) * rarity[word]
@@ -61,9 +62,19 @@ class Vocabulary:
 
     def cohesion(self, left: tuple[int, int], right: tuple[int, int]) -> float:
         """How alike two stretches are, 0 to 1."""
-        a, b = self._weights(*left), self._weights(*right)
-        norm = math.sqrt(_square(a) * _square(b))
-        return sum(weight * b.get(word, 0.0) for word, weight in a.items()) / norm if norm else 0.0
+        (a, of_a), (b, of_b) = self._measured(*left), self._measured(*right)
+        if not (norm := math.sqrt(of_a * of_b)):
+            return 0.0
+        return sum([weight * b[word] for word, weight in a.items() if word in b]) / norm
+
+    def _measured(self, first: int, last: int) -> tuple[dict[str, float], float]:
+        """The weights of a stretch, and the sum of their squares; each is asked for twice."""
+        key = (first, last)
+        if (known := self._kept.get(key)) is None:
+            weights = self._weights(first, last)
+            known = (weights, sum([weight * weight for weight in weights.values()]))
+            self._kept[key] = known
+        return known
 
     def telling(self, first: int, last: int) -> list[str]:
         """Words of a stretch, those first that stand for it rather than for the session."""
@@ -71,12 +82,11 @@ class Vocabulary:
         return sorted(weights, key=lambda word: (-weights[word], word))
 
     def _weights(self, first: int, last: int) -> dict[str, float]:
+        bags = self._weighed[max(0, first) : last]
+        if len(bags) == 1:
+            return bags[0]
         total: dict[str, float] = {}
-        for bag in self._weighed[max(0, first) : last]:
+        for bag in bags:
             for word, weight in bag.items():
                 total[word] = total.get(word, 0.0) + weight
         return total
-
-
-def _square(weights: dict[str, float]) -> float:
-    return sum(weight * weight for weight in weights.values())
