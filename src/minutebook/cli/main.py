@@ -19,6 +19,7 @@ VERBS = {
     "sessions": "List your sessions, newest first.",
     "show": "Read a session, or some rounds of it.",
     "stats": "Count engagements by method, project, agent, phase and day.",
+    "usage": "Show tokens, cost at API prices, time and work, by day, project, model and more.",
     "report": "Write the minutes of a period: what was done, decided, shipped, and is still open.",
     "similar": "Find turns of other sessions that are about the same as one.",
     "semantic": "Configure semantic search; show embedding progress.",

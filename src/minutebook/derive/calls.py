@@ -45,8 +45,21 @@ def describe(call: ToolCall) -> str:
     if detail is None and isinstance(call.input, dict):
         detail = next((v for v in call.input.values() if isinstance(v, str) and v.strip()), "")
     line = next((line.strip() for line in (detail or "").splitlines() if line.strip()), "")
-    change = _line_change(call.input) if call.kind in ("edit", "write") else ""
-    return f"{line}{change}"
+    added, removed = line_change(call)
+    return f"{line} (+{added} -{removed})" if added or removed else line
+
+
+def line_change(call: ToolCall) -> tuple[int, int]:
+    """Lines an edit put in and took out, by what it was asked to do."""
+    if call.kind not in ("edit", "write") or not isinstance(call.input, dict):
+        return 0, 0
+    edits = call.input["edits"] if isinstance(call.input.get("edits"), list) else [call.input]
+    added = removed = 0
+    for edit in edits:
+        if isinstance(edit, dict):
+            added += _lines(edit.get("new_string")) + _lines(edit.get("content"))
+            removed += _lines(edit.get("old_string"))
+    return added, removed
 
 
 def plan_heading(call: ToolCall) -> str:
@@ -94,18 +107,6 @@ def _first(value: Any, keys: tuple[str, ...]) -> str | None:
         return None
     found = (value.get(key) for key in keys)
     return next((text for text in found if isinstance(text, str) and text.strip()), None)
-
-
-def _line_change(value: Any) -> str:
-    if not isinstance(value, dict):
-        return ""
-    edits = value["edits"] if isinstance(value.get("edits"), list) else [value]
-    added = removed = 0
-    for edit in edits:
-        if isinstance(edit, dict):
-            added += _lines(edit.get("new_string")) + _lines(edit.get("content"))
-            removed += _lines(edit.get("old_string"))
-    return f" (+{added} -{removed})" if added or removed else ""
 
 
 def _lines(text: Any) -> int:

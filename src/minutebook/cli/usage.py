@@ -1,0 +1,85 @@
+"""``minutebook usage``."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from typing import Any
+
+import click
+
+from minutebook.archive import Archive
+from minutebook.archive.using import usage_of
+from minutebook.cli import terminal
+from minutebook.cli.filters import filters_of, reply_options
+from minutebook.cli.json_output import print_json
+from minutebook.cli.options import archive_options, json_option, opened
+from minutebook.cli.usage_table import print_usage
+from minutebook.derive.usage.figures import Usage
+from minutebook.derive.usage.tally import DIMENSIONS
+from minutebook.errors import BadArgument, NotFound
+from minutebook.verbs.usage import CSV_COLUMNS, csv_rows, plain_usage
+
+
+@click.command("usage")
+@click.argument("what", required=False, metavar="[BY|SESSION]")
+@archive_options
+@reply_options
+@click.option(
+    "--by", metavar="BY", help="How to break down a session: model, day, engagement and so on."
+)
+@click.option("-n", "--limit", type=click.IntRange(min=1), help="At most so many rows.")
+@click.option("--csv", "as_csv", is_flag=True, help="For spreadsheets.")
+@json_option
+def command(
+    what: str | None,
+    roots: tuple[str, ...],
+    archive: str | None,
+    by: str | None,
+    limit: int | None,
+    as_csv: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Show what was used: tokens, cost at API prices, active time, tool use.
+
+    BY is day (the default), week, month, project, model, agent, session, engagement, branch or
+    thread. A session is named as everywhere: the start of its id, its title or its agent's name.
+    Each reply counts once, however many sessions hold a copy of it.
+    """
+    book = opened(archive, roots)
+    if as_csv and as_json:
+        raise BadArgument("Choose --csv or --json.")
+    if what is not None and what.lower() in DIMENSIONS:
+        if by is not None:
+            raise BadArgument("Give one dimension: --by is for a session.")
+        found = usage_of(book, what.lower(), filters_of(options))
+        session_id = None
+    elif what is None:
+        found, session_id = usage_of(book, (by or "day").lower(), filters_of(options)), None
+    else:
+        session_id = _resolved(book, what)
+        how = (by or "model").lower()
+        found = usage_of(book, how, filters_of(options), session_id=session_id)
+    if as_json:
+        print_json(usage={"session_id": session_id, **plain_usage(found)})
+    elif as_csv:
+        _print_csv(found)
+    else:
+        name = book.summary(session_id).name if session_id is not None else None
+        print_usage(book, found, limit, title=name)
+
+
+def _resolved(book: Archive, name: str) -> str:
+    try:
+        return book.resolve(name)
+    except NotFound as error:
+        known = ", ".join(DIMENSIONS)
+        raise NotFound(f"{error} Or break everything down by one of: {known}.") from None
+
+
+def _print_csv(found: Usage) -> None:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(CSV_COLUMNS)
+    for row in csv_rows(found):
+        writer.writerow([terminal.one_line(c) if isinstance(c, str) else c for c in row])
