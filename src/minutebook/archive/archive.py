@@ -475,7 +475,7 @@ class Archive:
         from minutebook.archive.using import named_filters, usage_of
 
         id = self.resolve(session) if session is not None else None
-        return usage_of(self, by, named_filters(**named), session_id=id)
+        return usage_of(self, by, named_filters(**named), session_id=id, tools=True)
 
     @cached_property
     def _meaning(self) -> Meaning:

@@ -14,7 +14,7 @@ import msgspec
 from minutebook.archive.archive import Archive
 from minutebook.archive.session import current_transcript
 from minutebook.archive.sessions import has_grown
-from minutebook.derive.usage.digest import Digest, Digesting
+from minutebook.derive.usage.digest import Digest
 from minutebook.errors import NotFound
 from minutebook.record.facts import read_facts
 from minutebook.record.ledger import Entry
@@ -88,6 +88,8 @@ def _packed(archive: Archive, item: _Missing) -> bytes:
 
 def _of_transcript(transcript: Transcript, stamp: str) -> Digest | None:
     """Of a session that is not archived; None where the file is not a transcript after all."""
+    from minutebook.derive.usage.digesting import Digesting
+
     reading = open_transcript(transcript)
     digesting = Digesting()
     for round in reading.rounds():
@@ -102,6 +104,8 @@ def _of_transcript(transcript: Transcript, stamp: str) -> Digest | None:
 
 def _of_archived(archive: Archive, item: _Missing) -> tuple[Digest, bool]:
     """Of an archived session and its living tail; and whether all of it could be read."""
+    from minutebook.derive.usage.digesting import Digesting
+
     id = item.session_id
     session = archive.open(id)
     digesting = Digesting()

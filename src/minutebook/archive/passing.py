@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from minutebook.derive.surfaces import SURFACES, Surface
 from minutebook.errors import BadArgument
-from minutebook.index.engine import Scope
 from minutebook.index.entry import seconds
 from minutebook.index.query import Filters
 from minutebook.model.engagement import Engagement, SessionRecord
+
+if TYPE_CHECKING:
+    from minutebook.index.engine import Scope
 
 _KINDS = {"turns": "turn", "engagements": "engagement"}
 _WORK: dict[str, tuple[Surface, ...]] = {
@@ -36,6 +39,8 @@ def scope_of(
     records: dict[str, SessionRecord], filters: Filters, where: frozenset[str]
 ) -> Scope | None:
     """Where the engine may look; None where nothing can pass."""
+    from minutebook.index.engine import Scope  # brings the whole engine along
+
     everywhere = "all" in where
     kinds = () if everywhere else tuple(_KINDS[place] for place in _KINDS if place in where)
     surfaces = tuple(s for place, own in _WORK.items() if place in where for s in own)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -33,6 +35,7 @@ NO_BRANCH = "(no branch)"
 NO_PROJECT = "(no project)"
 HIDDEN = "(hidden)"
 NO_FILTERS = Filters()
+F = TypeVar("F", Figures, Figures | None)
 
 
 def usage_of(
@@ -42,8 +45,12 @@ def usage_of(
     *,
     session_id: str | None = None,
     priced: bool = True,
+    tools: bool = False,
 ) -> Usage:
-    """What was used; of one session where one is named, else of everything that passes."""
+    """What was used; of one session where one is named, else of everything that passes.
+
+    With `tools`, also how often each was called.
+    """
     if by not in DIMENSIONS:
         raise BadArgument(f"'{by}' is not a dimension; choose one of {', '.join(DIMENSIONS)}.")
     if filters.tools is not None or filters.command or filters.error:
@@ -83,6 +90,7 @@ def usage_of(
     if prices is not None:
         keep_prices(archive, prices)
     told = labels.marked(told, {flow.session for flow in found.flows})
+    told = _Masking(archive.hide, tools=tools).usage(told)
     return msgspec.structs.replace(told, remarks=remarks(told))
 
 
@@ -153,6 +161,46 @@ def _library() -> str:
         return ""
     data = (Path(spec.origin).parent / "data.py").stat()
     return f"{data.st_size} {data.st_mtime_ns}"
+
+
+class _Masking:
+    """Takes secrets out of names that transcripts gave: of models without a price, and of tools."""
+
+    def __init__(self, hide: Callable[[str], str], *, tools: bool) -> None:
+        self._hide, self._tools = cache(hide), tools
+
+    def usage(self, told: Usage) -> Usage:
+        rows = [
+            msgspec.structs.replace(
+                row, figures=self._figures(row.figures), subagents=self._figures(row.subagents)
+            )
+            for row in told.rows
+        ]
+        return msgspec.structs.replace(
+            told,
+            rows=rows,
+            total=self._figures(told.total),
+            subagents=self._figures(told.subagents),
+            previous=self._figures(told.previous),
+        )
+
+    def _figures(self, figures: F) -> F:
+        if figures is None:
+            return figures
+        work, cost = figures.work, figures.cost
+        if work.tools:
+            work = msgspec.structs.replace(work, tools=self._names(work.tools))
+        if cost is not None and cost.unpriced:
+            cost = msgspec.structs.replace(cost, unpriced=self._names(cost.unpriced, always=True))
+        return msgspec.structs.replace(figures, work=work, cost=cost)
+
+    def _names(self, counts: dict[str, int], *, always: bool = False) -> dict[str, int]:
+        if not (self._tools or always):
+            return {}
+        found: dict[str, int] = {}
+        for name, count in counts.items():
+            found[self._hide(name)] = found.get(self._hide(name), 0) + count
+        return found
 
 
 # -- where a round belongs
@@ -246,10 +294,14 @@ class _Labels:
 
     def rows(self, found: Tally) -> list[Row]:
         """Lines of a table: periods in their order, anything else by what it cost."""
+        if self._by in PERIODS:  # no words of anybody: nothing to mask
+            hide: Callable[[str], str] = str
+        else:
+            hide = self._archive.hide
         rows = [
             Row(
-                key=key if key.startswith("(") else self._archive.hide(key),
-                label=self._archive.hide(self._label(key)),
+                key=key if key in self._known else hide(key),
+                label=hide(self._label(key)),
                 figures=found.row(key),
                 subagents=found.row_of_agents(key),
             )

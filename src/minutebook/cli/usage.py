@@ -50,17 +50,21 @@ def command(
     book = opened(archive, roots)
     if as_csv and as_json:
         raise BadArgument("Choose --csv or --json.")
+    session_id = None
     if what is not None and what.lower() in DIMENSIONS:
         if by is not None:
             raise BadArgument("Give one dimension: --by is for a session.")
-        found = usage_of(book, what.lower(), filters_of(options))
-        session_id = None
-    elif what is None:
-        found, session_id = usage_of(book, (by or "day").lower(), filters_of(options)), None
-    else:
+        by = what
+    elif what is not None:
         session_id = _resolved(book, what)
-        how = (by or "model").lower()
-        found = usage_of(book, how, filters_of(options), session_id=session_id)
+        by = by or "model"
+    found = usage_of(
+        book,
+        (by or "day").lower(),
+        filters_of(options),
+        session_id=session_id,
+        tools=as_json or session_id is not None,
+    )
     if as_json:
         print_json(usage={"session_id": session_id, **plain_usage(found)})
     elif as_csv:

@@ -124,6 +124,9 @@ def _print_rest(archive: Archive, found: Usage) -> None:
         )
     if found.previous is not None:
         terminal.say(_compared(total, found.previous))
+    if total.work.tools:
+        most = [f"{terminal.one_line(t)} {n:,}" for t, n in list(total.work.tools.items())[:8]]
+        terminal.say(f"Tools: {', '.join(most)}.")
     _print_expensive(archive, expensive)
     if found.continued:
         parts = ", ".join(f"{n:,} from {archive.short(id)}" for id, n in found.continued.items())
