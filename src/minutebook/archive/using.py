@@ -44,7 +44,6 @@ def usage_of(
     filters: Filters = NO_FILTERS,
     *,
     session_id: str | None = None,
-    priced: bool = True,
     tools: bool = False,
 ) -> Usage:
     """What was used; of one session where one is named, else of everything that passes.
@@ -59,7 +58,7 @@ def usage_of(
     ownership = Ownership(known)
     labels = _Labels(archive, known, by, filters)
     counted = known if session_id is None else {id: known[id] for id in known if id == session_id}
-    prices = known_prices(archive) if priced else None
+    prices = known_prices(archive)
 
     def tally(after: int | None, before: int | None) -> Tally:
         found = Tally(
@@ -87,8 +86,7 @@ def usage_of(
         expensive=expensive(found.flows, total.work.calls, total.work.errors),
         continued=ownership.continued(session_id) if session_id in known else {},
     )
-    if prices is not None:
-        keep_prices(archive, prices)
+    keep_prices(archive, prices)
     told = labels.marked(told, {flow.session for flow in found.flows})
     told = _Masking(archive.hide, tools=tools).usage(told)
     return msgspec.structs.replace(told, remarks=remarks(told))
@@ -119,9 +117,9 @@ def named_filters(
     )
 
 
-def figures_by_session(archive: Archive, *, priced: bool) -> dict[str, Figures]:
-    """What each session used, for lists; without prices unless they are asked for."""
-    found = usage_of(archive, "session", Filters(hidden=True), priced=priced)
+def figures_by_session(archive: Archive) -> dict[str, Figures]:
+    """What each session used, for lists."""
+    found = usage_of(archive, "session", Filters(hidden=True))
     return {row.key: row.figures for row in found.rows}
 
 

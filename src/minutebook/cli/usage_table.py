@@ -6,8 +6,9 @@ import click
 
 from minutebook.archive import Archive
 from minutebook.cli import terminal
-from minutebook.derive.usage.figures import Cost, Expensive, Figures, Usage
+from minutebook.derive.usage.figures import Expensive, Figures, Usage
 from minutebook.derive.usage.tally import PERIODS
+from minutebook.derive.usage.wording import duration, money, short
 
 _MOST = 31
 _WIDE, _WIDEST = 110, 150  # columns from which more is shown
@@ -104,6 +105,25 @@ def _cells(figures: Figures) -> dict[str, str]:
     }
 
 
+def order_of(sort: str, figures: Figures | None) -> float:
+    """How much was used, to sort by: the most comes first."""
+    if figures is None:
+        return 0.0
+    if sort == "cost":
+        return -_usd(figures)
+    if sort == "tokens":
+        return -float(figures.tokens.output)
+    return -(figures.times.active_clock if figures.times is not None else 0.0)
+
+
+def brief(figures: Figures | None) -> tuple[str, str, str]:
+    """Output tokens, cost and active time, as lists show them."""
+    if figures is None:
+        return "", "", ""
+    cells = _cells(figures)
+    return cells["output"], cells["cost"], cells["active"]
+
+
 def _usd(figures: Figures) -> float:
     return figures.cost.usd if figures.cost is not None else 0.0
 
@@ -145,7 +165,7 @@ def _compared(total: Figures, before: Figures) -> str:
         )
         if then
     ]
-    return f"Before that, as long: {money(before.cost)}. Since then {', '.join(changes)}."
+    return f"The period before cost {money(before.cost)}. Compared with it: {', '.join(changes)}."
 
 
 def _print_expensive(archive: Archive, found: Expensive) -> None:
@@ -175,34 +195,3 @@ def _print_expensive(archive: Archive, found: Expensive) -> None:
         if costly.errors:
             why.append(terminal.plural(costly.errors, "failed call"))
         terminal.say(f"  {address:<14} {f'${costly.usd:,.2f}':>9}  {', '.join(why)}")
-
-
-def money(cost: Cost | None) -> str:
-    """Dollars at API prices; ≥ where it is more in truth."""
-    if cost is None:
-        return ""
-    if cost.unpriced and not cost.exact:
-        return "unpriced"
-    return f"{'≥' if cost.at_least else ''}${cost.usd:,.2f}"
-
-
-def short(count: int) -> str:
-    """A count in at most five characters and a unit."""
-    if count < 10_000:
-        return str(count) if count < 1000 else f"{count:,}"
-    value = float(count)
-    for unit in ("k", "M", "B"):
-        value /= 1000
-        if value < 999.5:
-            return f"{value:.1f}{unit}" if value < 99.95 else f"{value:.0f}{unit}"
-    return f"{value / 1000:.1f}T"
-
-
-def duration(seconds: float) -> str:
-    """``3h 07m``, ``12m``, ``40s``."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole}s" if whole else ""
-    minutes = whole // 60
-    hours = minutes // 60
-    return f"{hours}h {minutes % 60:02}m" if hours else f"{minutes}m"

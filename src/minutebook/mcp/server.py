@@ -37,6 +37,7 @@ def create_server(archive: Archive) -> MCPServer[Any]:
         tools.context,
         tools.report,
         tools.stats,
+        tools.usage,
     ):
         server.tool(annotations=_READ_ONLY, structured_output=False)(_plain(tool, ToolError))
     for uri, resource in (
