@@ -12,6 +12,8 @@ from itertools import pairwise
 import msgspec
 
 AGENT_CAP, YOUR_CAP = 600_000, 300_000  # milliseconds
+_SANE = range(31_536_000_000, 7_258_118_400_000)
+"""1971 to 2199: what is far off is not a time of a session (`derive.times`)."""
 _AGENTS = frozenset({"reply", "result", "progress"})
 _YOURS = frozenset({"prompt", "command"})
 
@@ -28,7 +30,7 @@ class Span(msgspec.Struct, frozen=True, array_like=True, gc=False):
 def spans_of(moments: list[tuple[int, str, int]]) -> tuple[list[Span], int, int]:
     """The active spans of a session, its first and its last moment; given when, by what and in
     which round each record was written. Of one moment, records stand in the order of the file."""
-    ordered = sorted((m for m in moments if m[0] > 0), key=lambda moment: moment[0])
+    ordered = sorted((m for m in moments if m[0] in _SANE), key=lambda moment: moment[0])
     if len(ordered) < 2:
         return [], ordered[0][0] if ordered else 0, ordered[-1][0] if ordered else 0
     spans: list[Span] = []
