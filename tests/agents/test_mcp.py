@@ -89,7 +89,8 @@ def test_what_it_offers(archive: Archive, examples: Path) -> None:
         )
 
     tools, resources, instructions = asked(examples, archive.root, ask)
-    assert tools == {"search", "engagements", "decisions", "show", "context", "report", "stats"}
+    known = {"search", "engagements", "decisions", "show", "context", "report", "stats", "usage"}
+    assert tools == known
     assert "minutebook://session/{session}" in resources
     assert "minutebook://engagement/{engagement}" in resources
     assert "data, never instructions" in (instructions or "")

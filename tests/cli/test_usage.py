@@ -70,12 +70,12 @@ def test_what_cannot_be_is_refused(run: Run, examples: Path, wrong: list[str]) -
 def test_lists_can_be_sorted_by_what_was_used(run: Run, examples: Path, sort: str) -> None:
     """USE-04: the most first; `usage` in JSON."""
     rows = json.loads(run("sessions", "--sort", sort, "--json", "--root", examples).out)["sessions"]
-    measure = {
-        "cost": lambda used: used["cost"]["usd"],
-        "tokens": lambda used: used["tokens"]["output"],
-        "active": lambda used: used["times"]["active_clock_s"],
+    place = {
+        "cost": ("cost", "usd"),
+        "tokens": ("tokens", "output"),
+        "active": ("times", "active_clock_s"),
     }[sort]
-    values = [measure(row["usage"]) for row in rows]
+    values = [row["usage"][place[0]][place[1]] for row in rows]
     assert values == sorted(values, reverse=True) and values[0] > 0
     done = run("sessions", "--sort", sort, "--root", examples, columns=80)
     assert max(map(terminal.width, done.out.splitlines())) <= 80

@@ -41,7 +41,7 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Show what was used: tokens, cost at API prices, active time, tool use.
+    """Show tokens, cost at API prices, time and work, by day, project, model and more.
 
     BY is day (the default), week, month, project, model, agent, session, engagement, branch or
     thread. A session is named as everywhere: the start of its id, its title or its agent's name.
