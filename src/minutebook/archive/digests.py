@@ -6,7 +6,7 @@ that is not archived from its transcript alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from functools import partial
 
 import msgspec
@@ -37,10 +37,12 @@ class _Missing(msgspec.Struct, frozen=True):
     """Where it is to be read from alone; None for what is archived."""
 
 
-def digests(archive: Archive, session_ids: Iterable[str] | None = None) -> dict[str, Digest]:
-    """What sessions hold, by their ids; all of them unless some are named."""
+def digests(
+    archive: Archive, *, meanwhile: Callable[[], object] | None = None
+) -> dict[str, Digest]:
+    """What each session holds, by its id; `meanwhile` is done while other processes read."""
     entries, ledger = archive.ledger().sessions, archive.ledger()
-    wanted = sorted(archive.ids() if session_ids is None else session_ids)
+    wanted = sorted(archive.ids())
     found: dict[str, Digest] = {}
     missing: list[_Missing] = []
     for id in wanted:
@@ -54,7 +56,7 @@ def digests(archive: Archive, session_ids: Iterable[str] | None = None) -> dict[
             continue
         size = transcript.size if transcript is not None else max(0, entry.size if entry else 0)
         missing.append(_Missing(id, stamp, size, transcript if entry is None else None))
-    for item, packed in fan_out(partial(_packed, archive), missing):
+    for item, packed in fan_out(partial(_packed, archive), missing, meanwhile=meanwhile):
         if packed:
             found[item.session_id] = _decoder.decode(packed)
     return {id: found[id] for id in wanted if id in found}

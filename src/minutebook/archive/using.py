@@ -16,7 +16,7 @@ from minutebook.archive.digests import digests
 from minutebook.archive.minutes import card
 from minutebook.archive.passing import passes, within
 from minutebook.derive.labels import known_method, known_phase
-from minutebook.derive.prices import Prices
+from minutebook.derive.prices import Prices, load_library
 from minutebook.derive.usage.costly import expensive
 from minutebook.derive.usage.digest import Digest
 from minutebook.derive.usage.figures import Figures, Row, Usage
@@ -54,11 +54,11 @@ def usage_of(
         raise BadArgument(f"'{by}' is not a dimension; choose one of {', '.join(DIMENSIONS)}.")
     if filters.tools is not None or filters.command or filters.error:
         raise BadArgument("Usage is counted by replies: leave filters of turns out.")
-    known = digests(archive)
+    prices = known_prices(archive)
+    known = digests(archive, meanwhile=None if prices.known else load_library)
     ownership = Ownership(known)
     labels = _Labels(archive, known, by, filters)
     counted = known if session_id is None else {id: known[id] for id in known if id == session_id}
-    prices = known_prices(archive)
 
     def tally(after: int | None, before: int | None) -> Tally:
         found = Tally(

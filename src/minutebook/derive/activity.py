@@ -208,7 +208,10 @@ def commits_of(call: ToolCall) -> list[Commit]:
 
 def pull_requests_of(call: ToolCall) -> list[str]:
     """Requests a call opened; those it only looked at are not its work."""
-    if not _OPENS.search(command_of(call)[:_COMMAND_CHARS]) or call.result is None:
+    command = command_of(call)[:_COMMAND_CHARS]
+    if "pull-request" not in command and " create" not in command:
+        return []  # most commands: looked at in no time
+    if not _OPENS.search(command) or call.result is None:
         return []
     return _PULL.findall(call.result.text[:_RESULT_CHARS])
 

@@ -110,4 +110,6 @@ def _first(value: Any, keys: tuple[str, ...]) -> str | None:
 
 
 def _lines(text: Any) -> int:
-    return len(text.splitlines()) if isinstance(text, str) else 0
+    if not isinstance(text, str) or not text:
+        return 0
+    return text.count("\n") + (not text.endswith("\n"))

@@ -7,6 +7,7 @@ what it says is kept: once for each model and day. It works offline; nothing is 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from typing import Any
@@ -74,6 +75,14 @@ class Prices:
                 self.known[name] = _told(model, _day(day), batch)
             self._days[key] = self.known[name]
         return self._days[key]
+
+
+def load_library() -> None:
+    """Import the library, while there is nothing else to do."""
+    from genai_prices import Usage, calc_price
+
+    with suppress(LookupError):  # it unpacks its prices when it is asked first
+        calc_price(Usage(input_tokens=1), "", provider_id=next(iter(_MAKERS)))
 
 
 def rates_for(steps: Steps, prompt: int) -> Rates:
