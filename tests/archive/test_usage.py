@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from minutebook.verbs.inscribe import inscribe
 from tests.conftest import Record, assistant, tool_result, tool_use, user
 from tests.generated import generate
 
+FIRST_RELEASE = Path(__file__).parents[1] / "fixtures" / "first-release.tar.gz"
 USED = {
     "input_tokens": 5,
     "output_tokens": 70,
@@ -388,3 +390,15 @@ def test_an_unknown_dimension_is_refused(tmp_path: Path) -> None:
     """A sentence that lists the dimensions."""
     with pytest.raises(BadArgument, match="day, week, month"):
         Archive(tmp_path, (tmp_path,)).usage("year")
+
+
+def test_an_archive_of_the_first_release_says_what_it_cannot_know(tmp_path: Path) -> None:
+    """USE-06: its replies count; how long writes are held, and the times, are marked unknown."""
+    with tarfile.open(FIRST_RELEASE) as packed:
+        packed.extractall(tmp_path, filter="data")
+    shutil.rmtree(tmp_path / "claude")
+    (tmp_path / "claude").mkdir()
+    found = Archive(tmp_path / "archive", (tmp_path / "claude",)).usage()
+    assert found.total.replies == found.total.thin > 0
+    assert found.timeless > 0 and found.total.tokens.cache_write_1h == 0
+    assert any("first release" in remark for remark in found.remarks)

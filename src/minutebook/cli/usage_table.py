@@ -136,7 +136,7 @@ def _print_rest(archive: Archive, found: Usage) -> None:
     if rate is not None:
         told += f"; {rate:.1%} of what was read came from the cache"
     terminal.say(f"{told}.")
-    if total.times is not None:
+    if total.times is not None and total.times.active_clock:
         times = total.times
         terminal.say(
             f"Active {duration(times.active_clock)} by the clock; agents worked "

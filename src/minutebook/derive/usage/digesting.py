@@ -52,6 +52,7 @@ class Digesting:
         self._starts: list[tuple[int, int]] = []
         self._rounds: dict[int, int] = {}
         self._replied = 0
+        self._thin: set[int] = set()
 
     def add(self, round: Round) -> None:
         """A round of the session itself."""
@@ -62,11 +63,15 @@ class Digesting:
         self._moments += [(at, made_by, number) for at, made_by in read_clock(round.clock)]
         if (start := _millis(round.started)) and (not self._starts or start > self._starts[-1][0]):
             self._starts.append((start, number))
+        marks = 0
+        if not round.clock and round.started:  # the first release kept no clocks, and no billing
+            self._thin.add(number)
+            marks = THIN
         for reply in round.progress:
             self._see(reply, number, AGENT | PROGRESS)
         for message in round.messages:
             if message.role == "assistant":
-                self._add_message(message, number, 0)
+                self._add_message(message, number, marks)
 
     def add_agent(self, call_id: str | None, rounds: Iterable[Round]) -> None:
         """A subagent of the session, and the call that started it."""
@@ -75,8 +80,9 @@ class Digesting:
             place = caller or self._round_at(_millis(round.started))
             for reply in round.progress:
                 self._see(reply, place, AGENT | PROGRESS)
+            marks = AGENT | (THIN if place in self._thin else 0)
             for message in round.replies:
-                self._add_message(message, place, AGENT)
+                self._add_message(message, place, marks)
 
     def add_loose(self, loose: Loose) -> None:
         """What belongs to no round."""

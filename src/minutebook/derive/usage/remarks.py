@@ -43,5 +43,7 @@ def remarks(found: Usage) -> list[str]:
         what = plural(found.hidden, "session that you hid is", "sessions that you hid are")
         told.append(f"{what} counted, too.")
     if found.timeless:
-        told.append(f"{plural(found.timeless, 'session')} without times: nobody kept them.")
+        told.append(
+            f"{plural(found.timeless, 'session')} without times, which the first release did not keep."
+        )
     return told
