@@ -9,7 +9,6 @@ import msgspec
 
 from minutebook.derive.surfaces import SURFACES, Surface
 from minutebook.errors import BadArgument
-from minutebook.index.entry import seconds
 from minutebook.index.query import Filters
 from minutebook.model.engagement import Engagement, SessionRecord
 
@@ -75,6 +74,8 @@ def matching(
     records: dict[str, SessionRecord], filters: Filters
 ) -> Iterator[tuple[SessionRecord, Engagement]]:
     """Engagements that pass all filters (SRCH-02 … SRCH-08)."""
+    from minutebook.index.entry import seconds
+
     for record in records.values():
         if not passes(record, filters):
             continue
@@ -146,6 +147,8 @@ def ghosts_of(records: dict[str, SessionRecord], filters: Filters) -> list[Sessi
 
 
 def _in_time(record: SessionRecord, filters: Filters) -> bool:
+    from minutebook.index.entry import seconds
+
     at = seconds(record.started)
     return (filters.after is None or at >= filters.after) and (
         filters.before is None or at < filters.before

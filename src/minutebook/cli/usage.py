@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import csv
+import gc
 import sys
 from typing import Any
 
@@ -18,7 +18,6 @@ from minutebook.cli.usage_table import print_usage
 from minutebook.derive.usage.figures import Usage
 from minutebook.derive.usage.tally import DIMENSIONS
 from minutebook.errors import BadArgument, NotFound
-from minutebook.verbs.usage import CSV_COLUMNS, csv_rows, plain_usage
 
 
 @click.command("usage")
@@ -47,6 +46,8 @@ def command(
     thread. A session is named as everywhere: the start of its id, its title or its agent's name.
     Each reply counts once, however many sessions hold a copy of it.
     """
+    gc.disable()  # a hundred thousand values without a cycle: looking for some takes time
+    click.get_current_context().call_on_close(gc.enable)
     book = opened(archive, roots)
     if as_csv and as_json:
         raise BadArgument("Choose --csv or --json.")
@@ -66,6 +67,8 @@ def command(
         tools=as_json or session_id is not None,
     )
     if as_json:
+        from minutebook.verbs.usage import plain_usage
+
         print_json(usage={"session_id": session_id, **plain_usage(found)})
     elif as_csv:
         _print_csv(found)
@@ -83,6 +86,10 @@ def _resolved(book: Archive, name: str) -> str:
 
 
 def _print_csv(found: Usage) -> None:
+    import csv
+
+    from minutebook.verbs.usage import CSV_COLUMNS, csv_rows
+
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
     for row in csv_rows(found):

@@ -202,7 +202,10 @@ def commits_of(call: ToolCall) -> list[Commit]:
     """Commits as git reports them: ``[branch 1a2b3c4] subject``."""
     if "git" not in command_of(call) or call.result is None:
         return []
-    found = _COMMIT.finditer(call.result.text[:_RESULT_CHARS])
+    text = call.result.text[:_RESULT_CHARS]
+    if "\n[" not in text and not text.startswith("["):
+        return []
+    found = _COMMIT.finditer(text)
     return [Commit(match["hash"], match["subject"].strip()) for match in found]
 
 

@@ -44,6 +44,6 @@ def remarks(found: Usage) -> list[str]:
         told.append(f"{what} counted, too.")
     if found.timeless:
         told.append(
-            f"{plural(found.timeless, 'session')} without times, which the first release did not keep."
+            f"{plural(found.timeless, 'session')} without times: the first release kept none."
         )
     return told
