@@ -10,10 +10,12 @@ export PYTHONDONTWRITEBYTECODE =
 
 # What fitting the offline extractor takes; nobody who uses it needs scikit-learn.
 TRAIN := build/train
+# The peer of `make bench-usage`.
+CCUSAGE := 20.0.24
 # One thread: sums of several come out in another order, and so in other bytes.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-.PHONY: architecture train run test lint types unit browser slow resume resume-codex semantic bench bench-archive bench-engagements bench-lineage bench-search bench-viewer wheel clean
+.PHONY: architecture train run test lint types unit browser slow resume resume-codex semantic bench bench-archive bench-engagements bench-lineage bench-search bench-usage bench-viewer wheel clean
 
 run: $(VENV)/.installed
 	@$(BIN)/minutebook welcome
@@ -109,6 +111,12 @@ bench-search: $(VENV)/.dev
 	PYTHONPATH=. $(BIN)/python benchmarks/retrieval.py
 	PYTHONPATH=. $(BIN)/python benchmarks/context.py
 	PYTHONPATH=. $(BIN)/python benchmarks/corpus.py
+
+# What `usage` costs, beside ccusage in a scratch folder (its binaries come as a package of their own).
+bench-usage: $(VENV)/.dev
+	@test -x build/ccusage/node_modules/.bin/ccusage || { mkdir -p build/ccusage && cd build/ccusage && \
+	  npm install --silent ccusage@$(CCUSAGE) @ccusage/ccusage-linux-x64@$(CCUSAGE); }
+	$(BIN)/python benchmarks/usage.py --peer build/ccusage/node_modules/.bin/ccusage --big 1000
 
 # The viewer in a real Chromium: paint, opening, scrolling, typing, idling; beside agentsview.
 bench-viewer: $(VENV)/.dev browser

@@ -114,7 +114,6 @@ MAY_NAME = {
     "minutebook.extract.choose": "the claude-cli extractor is chosen by name",
     "minutebook.extract.claude_cli": "the extractor that asks the person's own claude",
     "minutebook.extract.anthropic": "the provider's models are called so",
-    "minutebook.extract.pricing": "prices are the models'",
     "minutebook.sources.registry": "adding an agent is adding a folder and a line here",
     "minutebook.examples.script": "writes transcripts the way that agent writes them",
     "minutebook.examples.scenes": "likewise",

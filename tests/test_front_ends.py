@@ -7,6 +7,7 @@ tools for agents and the library; first with its transcripts, then without them 
 from __future__ import annotations
 
 import contextlib
+import csv
 import io
 import json
 import os
@@ -22,12 +23,14 @@ from minutebook.archive import Archive
 from minutebook.archive.folding import once
 from minutebook.archive.refreshing import refresh
 from minutebook.cli.main import main
+from minutebook.derive.usage.tally import DIMENSIONS
 from minutebook.extract.offline import OfflineExtractor
 from minutebook.mcp.tools import Tools
 from minutebook.verbs.correct import correct
 from minutebook.verbs.ingest import ingest
 from minutebook.verbs.inscribe import inscribe
 from minutebook.verbs.tag import tag
+from minutebook.verbs.usage import plain_usage
 from tests.agents.planted import ID as PLANTED
 from tests.agents.planted import corrected, planted
 from tests.conftest import assistant, user
@@ -329,6 +332,7 @@ HIDDEN: dict[str, Callable[[Place], str]] = {
             "engagements?limit=500",
             "decisions?limit=500",
             "stats",
+            *(f"usage?by={by}" for by in DIMENSIONS),
             "timeline?from=2026-01-01",
             f"sessions/{PLANTED}",
             f"sessions/{PLANTED}/rounds?rounds=1-9",
@@ -338,6 +342,37 @@ HIDDEN: dict[str, Callable[[Place], str]] = {
         )
     ),
 }
+
+
+USED = ("replies", "tokens", "web_searches", "cost", "work")
+
+
+def used(told: dict[str, Any]) -> tuple[Any, ...]:
+    """What of a total is the same by any dimension."""
+    return tuple(told[name] for name in USED)
+
+
+@pytest.mark.parametrize("narrowed", [{}, {"project": "orchard"}, {"since": "2026-03-02"}])
+def test_one_count_of_what_was_used(place: Place, narrowed: dict[str, str]) -> None:
+    """USE-04: command line, CSV, API, tools and library give the same totals by any dimension."""
+    totals: list[Any] = []
+    flags = [word for name, value in narrowed.items() for word in (f"--{name}", value)]
+    query = "".join(f"&{name}={value}" for name, value in narrowed.items())
+    texts = set()
+    for by in DIMENSIONS:
+        found = place.json("usage", by, *flags)["usage"]
+        served = place.served.json(f"/api/v1/usage?by={by}{query}")["usage"]
+        library = plain_usage(place.archive.usage(by, **narrowed))
+        totals += [used(told["total"]) for told in (found, served, library)]
+        rows = list(csv.DictReader(io.StringIO(place.cli("usage", by, "--csv", *flags))))
+        assert sum(int(row["output"]) for row in rows) == found["total"]["tokens"]["output"]
+        usd = sum(float(row["usd"]) for row in rows)
+        assert usd == pytest.approx(found["total"]["cost"]["usd"], abs=1e-9)
+        text = place.tools.usage(by, **narrowed)  # type: ignore[arg-type]
+        texts.add(re.search(r"Total: .*? at API prices", text)[0])  # type: ignore[index]
+    assert totals[0][0] > 0
+    assert all(total == totals[0] for total in totals)
+    assert len(texts) == 1
 
 
 @pytest.mark.parametrize("front", HIDDEN)

@@ -93,7 +93,7 @@ def test_what_it_offers(archive: Archive, examples: Path) -> None:
     tools, resources, instructions = asked(examples, archive.root, ask)
     kept = {f"engagement_{v}" for v in ("start", "status", "advance", "note", "close", "list")}
     known = "search engagements decisions show context report lineage budget instructions stats"
-    assert tools == set(known.split()) | kept
+    assert tools == {*known.split(), "usage"} | kept
     assert "minutebook://session/{session}" in resources
     assert "minutebook://engagement/{engagement}" in resources
     assert "data, never instructions" in (instructions or "")

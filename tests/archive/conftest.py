@@ -42,7 +42,7 @@ def snapshot(root: Path) -> dict[str, bytes]:
         name = str(path.relative_to(root))
         if path.suffix == ".db":
             found[name] = dump(path).encode()
-        elif path.is_file() and not path.name.endswith(".lock"):
+        elif path.is_file() and not path.name.endswith((".lock", ".digest")):
             found[name] = path.read_bytes()
     return found
 

@@ -779,6 +779,6 @@ def test_records_say_who_and_what(
     )
     assert record.version == "2.1.210" and record.model == "claude-sonnet-4-5"
     assert record.usage is not None and record.usage.input == 1000
-    assert record.cost_usd == pytest.approx((1000 * 2 + 200 * 10 + 500 * 0.2) / 1e6)
+    assert record.cost_usd == pytest.approx((1000 * 2 + 200 * 10 + 500 * 0.1) / 1e6)
     assert record.origin is not None and record.origin.path == str(path)
     assert record.extractor_model == "claude-sonnet-5-5"

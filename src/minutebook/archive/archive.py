@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from minutebook.archive.reporting import Report
     from minutebook.archive.saying import Spoken
     from minutebook.archive.semantic import Meaning
+    from minutebook.derive.usage.figures import Usage
     from minutebook.index.engine import Mode
     from minutebook.index.query import Query
     from minutebook.model.lineage import Lineage
@@ -113,8 +114,7 @@ class Archive:
 
     @property
     def is_first_release(self) -> bool:
-        """Whether some of it is in the first release's format: the next run that writes
-        upgrades it."""
+        """Whether some of it is in the first release's format, until the next run that writes."""
         return any(entry.first_release for entry in self._entries().values())
 
     # -- what there is
@@ -165,11 +165,7 @@ class Archive:
     def roster(self) -> Roster:
         with self._lock:
             _ = self.library
-            version = (
-                self._looks,
-                version_of(self.layout.roster),
-                version_of(self.layout.ledger),
-            )
+            version = (self._looks, *map(version_of, (self.layout.roster, self.layout.ledger)))
             if self._roster is None or self._roster[0] != version:
                 roster = load_roster(self.layout)
                 ids = {t.session_id for t in self.library.transcripts} | set(self._entries())
@@ -423,10 +419,7 @@ class Archive:
     # -- what a person says
 
     def say(self, session: str, statement: Statement) -> Spoken:
-        """Write down what a person says of a session: it wins over every extraction.
-
-        >>> archive.say("Reed", said.Split("1", round=4))  # doctest: +SKIP
-        """
+        """Write down what a person says of a session: it wins over every extraction."""
         from minutebook.archive.saying import say
 
         return say(self, session, statement)
@@ -475,6 +468,14 @@ class Archive:
         from minutebook.archive.instructions import instructions_of
 
         return instructions_of(self, session)
+
+    def usage(self, by: str = "day", *, session: str | None = None, **named: str | None) -> Usage:
+        """Tokens, cost, time and work by a dimension, of a `session` or of what passes: `project`,
+        `agent`, `method`, `phase`, `branch`, `model`, `since`, `until`, `date`."""
+        from minutebook.archive.using import named_filters, usage_of
+
+        id = self.resolve(session) if session is not None else None
+        return usage_of(self, by, named_filters(**named), session_id=id, tools=True)
 
     @cached_property
     def _meaning(self) -> Meaning:

@@ -6,13 +6,11 @@ One function for everybody (ARC-05). What a person said wins; the later word ove
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from minutebook.derive.activity import Activity
-from minutebook.extract.corrections import Applying, joined, without
-from minutebook.extract.records import with_facts
-from minutebook.extract.validation import one_line
 from minutebook.model import PullRequest
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.model.said import (
@@ -35,6 +33,9 @@ from minutebook.model.said import (
     Written,
 )
 from minutebook.record.header import Header, summary_line
+
+if TYPE_CHECKING:  # imported where somebody said something: most archives open without it
+    from minutebook.extract.corrections import Applying
 
 
 class SaidOfCopy(Said, frozen=True, kw_only=True):
@@ -85,6 +86,8 @@ def covered(
     record: SessionRecord, said: Sequence[Said], work: Callable[[], Work] = Work
 ) -> SessionRecord:
     """A record with everything a person said of its session."""
+    from minutebook.extract.corrections import Applying
+
     extracted = {engagement.id for engagement in record.engagements}
     tagged = {s.statement.engagement for s in said if isinstance(s.statement, Tag)}
     made = {id for id in tagged - extracted if id is not None}
@@ -115,6 +118,8 @@ def covered(
 
 def session_said(said: Sequence[Said]) -> SessionSaid:
     """What holds of what was said of a session as a whole."""
+    from minutebook.extract.validation import one_line
+
     found: dict[str, object] = {}
     for item in said:
         statement = item.statement
@@ -165,6 +170,8 @@ def _in_order(
     Older versions kept tags in a file of their own, laid over all corrections but those of what
     a tag had made.
     """
+    from minutebook.extract.corrections import joined, without
+
     current = renumbered(said)
     old = [item for item in current if item.old]
     tags = [item for item in old if isinstance(item.statement, Tag)]
@@ -258,6 +265,8 @@ def _with_facts(
     before: Sequence[Engagement], now: Sequence[Engagement], work: Callable[[], Work]
 ) -> tuple[Engagement, ...]:
     """Engagements with when they were and what they left behind, where they were cut anew."""
+    from minutebook.extract.records import with_facts
+
     known = {engagement.id: engagement.ranges for engagement in before}
     if all(known.get(engagement.id) == engagement.ranges for engagement in now):
         return tuple(now)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from minutebook.derive.surfaces import SURFACES, Surface
 from minutebook.errors import BadArgument
-from minutebook.index.engine import Scope
-from minutebook.index.entry import seconds
 from minutebook.index.query import Filters
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.sources.registry import SOURCES
+
+if TYPE_CHECKING:
+    from minutebook.index.engine import Scope
 
 _KINDS = {"turns": "turn", "engagements": "engagement"}
 _WORK: dict[str, tuple[Surface, ...]] = {
@@ -37,6 +39,8 @@ def scope_of(
     records: dict[str, SessionRecord], filters: Filters, where: frozenset[str]
 ) -> Scope | None:
     """Where the engine may look; None where nothing can pass."""
+    from minutebook.index.engine import Scope  # brings the whole engine along
+
     everywhere = "all" in where
     kinds = () if everywhere else tuple(_KINDS[place] for place in _KINDS if place in where)
     surfaces = tuple(s for place, own in _WORK.items() if place in where for s in own)
@@ -73,6 +77,8 @@ def matching(
     records: dict[str, SessionRecord], filters: Filters
 ) -> Iterator[tuple[SessionRecord, Engagement]]:
     """Engagements that pass all filters (SRCH-02 … SRCH-08)."""
+    from minutebook.index.entry import seconds
+
     for record in records.values():
         if not passes(record, filters):
             continue
@@ -170,6 +176,8 @@ def ghosts_of(records: dict[str, SessionRecord], filters: Filters) -> list[Sessi
 
 
 def _in_time(record: SessionRecord, filters: Filters) -> bool:
+    from minutebook.index.entry import seconds
+
     at = seconds(record.started)
     return (filters.after is None or at >= filters.after) and (
         filters.before is None or at < filters.before

@@ -13,10 +13,8 @@ from minutebook.archive.passing import matching, passes, within
 from minutebook.archive.prospective import prospective
 from minutebook.archive.threads import threads
 from minutebook.derive.genealogy import Pair
-from minutebook.derive.periods import since as parse_since
-from minutebook.errors import BadArgument
 from minutebook.index.entry import seconds
-from minutebook.index.query import Filters, span
+from minutebook.index.query import Filters, limits, span
 from minutebook.model.engagement import OPEN_PHASES, Engagement, SessionRecord
 from minutebook.model.prospective import Obligation
 from minutebook.model.session import project_of
@@ -173,14 +171,7 @@ def named_period(
     date: str | None = None,
 ) -> Filters:
     """Filters for a report, with dates as people say them."""
-    first, last = span(date) if date else (None, None)
-    if since:
-        first = max(first or 0, int(parse_since(since).timestamp()))
-    if until:
-        last = min(last or span(until)[1], span(until)[1])
-    if first is not None and last is not None and first >= last:
-        raise BadArgument("These dates leave no day: give fewer of them.")
-    after, before = period_of(first, last)
+    after, before = period_of(*limits(since, until, date))
     return Filters(project=project or None, after=after, before=before)
 
 

@@ -19,7 +19,7 @@ from minutebook.archive.growth import Growth
 from minutebook.archive.masking import Hide, hidden_round, hidden_subagent
 from minutebook.derive.wording import plural
 from minutebook.errors import NotFound
-from minutebook.model import Round, Subagent, ToolCall
+from minutebook.model import Loose, Round, Subagent, ToolCall
 from minutebook.record.facts import SessionFacts, SubagentFacts, read_facts
 from minutebook.record.layout import SessionFolder
 from minutebook.record.ledger import Entry
@@ -71,6 +71,7 @@ class OpenSession:
         self._stored = StoredRounds(folder) if folder is not None else None
         self._archived = self._count_archived()
         self._tail: list[Round] | None = None
+        self._loose: Loose | None = None
         self._media = MediaStore()
         self._read: OrderedDict[int, tuple[Round, int]] = OrderedDict()
         self._read_bytes = 0
@@ -198,8 +199,15 @@ class OpenSession:
         try:
             growth = Growth(transcript, self._folder, entry, self._facts(), self._media)
             yield from (round for round, _ in growth.rounds())
+            self._loose = growth.loose
         except OSError:
             return  # deleted just now: what is archived stays readable
+
+    @property
+    def living_loose(self) -> Loose | None:
+        """What of a transcript that has grown belongs to no round; None where none was read."""
+        _ = self.tail
+        return self._loose
 
     # -- pictures and subagents
 

@@ -20,6 +20,7 @@ from minutebook.archive.minutes import retitled
 from minutebook.derive.identity import Identity, identify
 from minutebook.derive.instructions import Sighting
 from minutebook.derive.times import instant
+from minutebook.derive.usage.digesting import Digesting
 from minutebook.model import Roster, Round, SessionInfo
 from minutebook.model.engagement import SessionRecord
 from minutebook.model.said import Set
@@ -35,6 +36,7 @@ from minutebook.record.recover import StoredRounds, recovered_facts, restore_rou
 from minutebook.record.rounds import round_file
 from minutebook.record.said import add_said
 from minutebook.record.store import write_atomically
+from minutebook.record.usage import stamp_of, write_digest
 from minutebook.sources.base import Transcript
 from minutebook.sources.registry import SOURCES
 
@@ -104,6 +106,8 @@ class SessionWriting:
         self._sightings: list[Sighting] = []
         self._stack = ExitStack()
         self._publication: Publication | None = None
+        self._digesting = Digesting() if self._known is None else None
+        """What was used, of a new session; of one that grows it is counted when somebody asks."""
         self._open: list[Round] = []
         self.count = self._known.written.rounds if self._known is not None else 0
         """Rounds of the session so far, in the archive's numbering."""
@@ -151,6 +155,8 @@ class SessionWriting:
             self._publication = self._begin()
         self._publication.add(round)
         self._sightings += sightings_in(self._source, (round,))
+        if self._digesting is not None:
+            self._digesting.add(round)
 
     def _begin(self) -> Publication:
         publication = Publication(
@@ -222,6 +228,8 @@ class SessionWriting:
         ranges = ranges_of(record) if record is not None else None
         published = publication.finish(facts, header, ranges)
         self._keep_checkpoint(published, waiting)
+        if not waiting:
+            self._keep_digest(published)
         merge = self._growth.merge
         return Done(
             published,
@@ -245,6 +253,18 @@ class SessionWriting:
             unsettled = agent.call_id in waiting or (agent.call_id is None and not agent.helper)
             if not (live and unsettled):
                 publication.add_subagent(agent)
+                if self._digesting is not None:
+                    self._digesting.add_agent(agent.call_id, agent.rounds)
+
+    def _keep_digest(self, published: Published) -> None:
+        if self._digesting is None:
+            return
+        self._digesting.add_loose(self._growth.loose)
+        entry = Entry.of(published.agent_id, published.facts, published.header.summary)
+        entry.size, entry.mtime = self.transcript.size, self.transcript.mtime
+        entry.beside = self._beside
+        digest = self._digesting.digest(stamp_of(entry), published.facts.info)
+        write_digest(self._layout, self.transcript.session_id, digest)
 
     def _keep_checkpoint(self, published: Published, waiting: int) -> None:
         """Where the reading ended, for a session that is still running and in step with it."""

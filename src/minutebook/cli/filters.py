@@ -9,9 +9,8 @@ import click
 
 from minutebook.cli.options import COPIES, GHOSTS, HIDDEN, ONCE, STARRED
 from minutebook.derive.labels import known_method, known_phase
-from minutebook.derive.periods import since as parse_since
 from minutebook.errors import BadArgument
-from minutebook.index.query import Filters, span
+from minutebook.index.query import Filters, limits
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,7 +29,7 @@ _PERIOD = (
         "--until", metavar="DATE", **ONCE, help="Up to and with that day, or week, or month."
     ),
 )
-_OPTIONS = (
+_WHAT = (
     click.option("-m", "--method", metavar="METHOD", **ONCE, help="Exactly this method."),
     click.option("-p", "--project", metavar="TEXT", **ONCE, help="Part of the project's path."),
     click.option(
@@ -40,6 +39,13 @@ _OPTIONS = (
     click.option("--phase", metavar="PHASE", **ONCE, help="Exactly this phase."),
     click.option("--branch", metavar="TEXT", **ONCE, help="Part of the git branch."),
     click.option("--model", metavar="TEXT", **ONCE, help="Part of the model's name."),
+)
+_MARKED = (
+    click.option("--starred", is_flag=True, help=STARRED),
+    click.option("--hidden", is_flag=True, help=HIDDEN),
+)
+_OPTIONS = (
+    *_WHAT,
     click.option(
         "--has-tools/--no-tools", default=None, help="Turns with, or without, tool calls."
     ),
@@ -51,13 +57,19 @@ _OPTIONS = (
     ),
     click.option("--ghosts", is_flag=True, help=GHOSTS),
     click.option("--copies", is_flag=True, help=COPIES),
-    click.option("--starred", is_flag=True, help=STARRED),
-    click.option("--hidden", is_flag=True, help=HIDDEN),
+    *_MARKED,
 )
 
 
 def filter_options(command: F) -> F:
     for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def reply_options(command: F) -> F:
+    """Those that replies can be told apart by."""
+    for option in reversed((*_WHAT, *_MARKED)):
         command = option(command)
     return command
 
@@ -71,22 +83,13 @@ def period_options(command: F) -> F:
 
 def limits_of(options: dict[str, Any]) -> tuple[int | None, int | None]:
     """From when on, and up to when, these options ask for."""
-    limits: list[tuple[int | None, int | None]] = []
-    if options["date"]:
-        limits.append(span(options["date"]))
-    if options["today"]:
-        limits.append(span("today"))
-    if options["week"]:
-        limits.append(span("this week"))
-    if options["since"]:
-        limits.append((int(parse_since(options["since"]).timestamp()), None))
-    if options["until"]:
-        limits.append((None, span(options["until"])[1]))
-    after = max((start for start, _ in limits if start is not None), default=None)
-    before = min((end for _, end in limits if end is not None), default=None)
-    if after is not None and before is not None and after >= before:
-        raise BadArgument("These dates leave no day: give fewer of them.")
-    return after, before
+    return limits(
+        options["since"],
+        options["until"],
+        options["date"],
+        "today" if options["today"] else None,
+        "this week" if options["week"] else None,
+    )
 
 
 def filters_of(options: dict[str, Any]) -> Filters:
@@ -101,11 +104,11 @@ def filters_of(options: dict[str, Any]) -> Filters:
         model=options["model"],
         after=after,
         before=before,
-        tools=options["has_tools"],
-        command=_words(options["command"], "--command"),
-        error=_words(options["error"], "--error"),
-        ghosts=options["ghosts"],
-        copies=options["copies"],
+        tools=options.get("has_tools"),
+        command=_words(options.get("command"), "--command"),
+        error=_words(options.get("error"), "--error"),
+        ghosts=options.get("ghosts", False),
+        copies=options.get("copies", False),
         starred=options["starred"],
         hidden=options["hidden"],
     )

@@ -21,6 +21,7 @@ VERBS = {
     "stats": "Count engagements by method, project, agent, phase and day.",
     "budget": "Show how full the model's window was, round by round or over all sessions.",
     "instructions": "Show which instructions a session had, and what changed between two.",
+    "usage": "Show tokens, cost at API prices, time and work, by day, project, model and more.",
     "report": "Write the minutes of a period: what was done, decided, shipped, and is still open.",
     "similar": "Find turns of other sessions that are about the same as one.",
     "semantic": "Configure semantic search; show embedding progress.",

@@ -48,6 +48,15 @@ archive_option = click.option(
     help="The archive. [default: $MINUTEBOOK_ARCHIVE, else your data folder]",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+USAGE_SORTS = ("cost", "tokens", "active")
+usage_option = click.option(
+    "--usage", is_flag=True, help="Also what was used: output tokens, cost at API prices, time."
+)
+usage_sort_option = click.option(
+    "--sort",
+    type=click.Choice(USAGE_SORTS),
+    help="What was used most first: by cost, output tokens or active time; shows --usage.",
+)
 secrets_option = click.option(
     "--secrets", is_flag=True, help="Show keys, tokens and passwords instead of masking them."
 )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,12 +20,19 @@ from minutebook.cli.options import (
     archive_options,
     json_option,
     opened,
+    usage_option,
+    usage_sort_option,
 )
 from minutebook.derive.periods import since as parse_since
 from minutebook.model import Roster
 
+if TYPE_CHECKING:
+    from minutebook.archive import Archive
+    from minutebook.derive.usage.figures import Figures
+
 _GAP = "  "
 _ID, _ROUNDS, _SIZE = 8, 6, 7  # widths of the narrow columns
+_OUTPUT, _COST, _TIME = 7, 9, 7
 _NAME_MOST = 90
 _NARROW = 70
 
@@ -39,6 +47,8 @@ _NARROW = 70
 @click.option("--copies", is_flag=True, help=COPIES)
 @click.option("--starred", is_flag=True, help=STARRED)
 @click.option("--hidden", is_flag=True, help=HIDDEN)
+@usage_option
+@usage_sort_option
 @click.option("-n", "--limit", type=click.IntRange(min=1), help="At most so many.")
 @json_option
 def command(
@@ -50,6 +60,8 @@ def command(
     copies: bool,
     starred: bool,
     hidden: bool,
+    usage: bool,
+    sort: str | None,
     limit: int | None,
     as_json: bool,
 ) -> None:
@@ -63,10 +75,11 @@ def command(
         starred=starred,
         hidden=hidden,
     )
-    rows = found.sessions[:limit]
+    used = _used(book) if usage or sort else None
+    rows = _sorted(found.sessions, used, sort)[:limit]
     if as_json:
         print_json(
-            sessions=[as_dict(row) for row in rows],
+            sessions=[as_dict(row, used) for row in rows],
             total=found.total,
             ghosts_hidden=found.ghosts_hidden,
             copies_hidden=found.copies_hidden,
@@ -74,14 +87,45 @@ def command(
             unusable=found.unusable,
         )
         return
-    print_rows(rows)
+    print_rows(rows, used)
     warn_of_roster(book.roster)
     print_remarks(found, shown=len(rows))
 
 
-def as_dict(row: SessionSummary) -> dict[str, Any]:
-    """A session in ``--json``."""
+def _used(book: Archive) -> dict[str, Figures]:
+    from minutebook.archive.using import figures_by_session
+
+    return figures_by_session(book)
+
+
+def _sorted(
+    rows: list[SessionSummary], used: Mapping[str, Figures] | None, sort: str | None
+) -> list[SessionSummary]:
+    if used is None or sort is None:
+        return rows
+    from minutebook.cli.usage_table import order_of
+
+    return sorted(rows, key=lambda row: order_of(sort, used.get(row.id)))
+
+
+def _measures(row: SessionSummary, used: Mapping[str, Figures] | None) -> tuple[str, ...]:
+    if used is None:
+        return (terminal.size(row.size),)
+    from minutebook.cli.usage_table import brief
+
+    return brief(used.get(row.id))
+
+
+def _plain(figures: Figures) -> dict[str, Any]:
+    from minutebook.verbs.usage import plain_figures
+
+    return plain_figures(figures)
+
+
+def as_dict(row: SessionSummary, used: Mapping[str, Figures] | None = None) -> dict[str, Any]:
+    """A session in ``--json``; with what it used, where that was asked for."""
     info = row.info
+    figures = used.get(info.id) if used is not None else None
     return {
         "id": info.id,
         "name": row.identity.name,
@@ -113,11 +157,12 @@ def as_dict(row: SessionSummary) -> dict[str, Any]:
         "copies": row.copies,
         "archived": row.archived,
         "present": row.present,
+        **({"usage": _plain(figures)} if figures is not None else {}),
     }
 
 
-def print_rows(rows: list[SessionSummary]) -> None:
-    """Sessions as a table that fits the terminal."""
+def print_rows(rows: list[SessionSummary], used: Mapping[str, Figures] | None = None) -> None:
+    """Sessions as a table that fits the terminal; with what they used instead of their size."""
     if not rows:
         return
     whole = terminal.columns()
@@ -126,10 +171,12 @@ def print_rows(rows: list[SessionSummary]) -> None:
     when = 16 if wide else 10
     if whole < _NARROW:
         project = 6
-    name = min(_NAME_MOST, whole - when - _ID - project - _ROUNDS - _SIZE - 5 * len(_GAP))
-    name = max(name, 4)
-    cells = ("active", "id", "name", "project", "rounds", "size")
-    widths = (when, _ID, name, project, -_ROUNDS, -_SIZE)
+    last = (_SIZE,) if used is None else (_OUTPUT, _COST, _TIME)
+    room = whole - when - _ID - project - _ROUNDS - sum(last) - (4 + len(last)) * len(_GAP)
+    name = max(min(_NAME_MOST, room), 4)
+    measures = ("size",) if used is None else ("output", "cost", "time")
+    cells = ("active", "id", "name", "project", "rounds", *measures)
+    widths = (when, _ID, name, project, -_ROUNDS, *(-width for width in last))
     terminal.say(terminal.quiet(_line(cells, widths)))
     for row in rows:
         info = row.info
@@ -139,7 +186,7 @@ def print_rows(rows: list[SessionSummary]) -> None:
             _full_name(row),
             terminal.one_line(info.project or ""),
             str(info.rounds),
-            terminal.size(row.size),
+            *_measures(row, used),
         )
         line = _line((texts[0], texts[1][:_ID], *texts[2:]), widths)
         terminal.say(terminal.quiet(line) if row.ghost else line)

@@ -13,10 +13,19 @@ from minutebook.cli import terminal
 from minutebook.cli.filters import filter_options, filters_of
 from minutebook.cli.json_output import print_json
 from minutebook.cli.new_index import telling_of_a_new_index
-from minutebook.cli.options import archive_options, json_option, opened
+from minutebook.cli.options import (
+    archive_options,
+    json_option,
+    opened,
+    usage_option,
+    usage_sort_option,
+)
+from minutebook.cli.usage_table import brief, order_of
+from minutebook.derive.usage.figures import Usage
 from minutebook.errors import NotFound
 from minutebook.index.query import Query
 from minutebook.verbs.stats import Stats, stats
+from minutebook.verbs.usage import plain_usage
 
 _MOST = 12
 _BARS = "▁▂▃▄▅▆▇█"
@@ -25,20 +34,35 @@ _BARS = "▁▂▃▄▅▆▇█"
 @click.command("stats")
 @archive_options
 @filter_options
+@usage_option
+@usage_sort_option
 @json_option
-def command(roots: tuple[str, ...], archive: str | None, as_json: bool, **options: Any) -> None:
+def command(
+    roots: tuple[str, ...],
+    archive: str | None,
+    usage: bool,
+    sort: str | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
     """Count engagements by method, project, agent, phase and day."""
-    show_stats(opened(archive, roots), Query(filters=filters_of(options)), as_json)
+    query = Query(filters=filters_of(options))
+    show_stats(opened(archive, roots), query, as_json, sort or ("cost" if usage else None))
 
 
-def show_stats(archive: Archive, query: Query, as_json: bool) -> None:
-    """Counts over the engagements a query finds, or over all that pass its filters."""
+def show_stats(archive: Archive, query: Query, as_json: bool, sort: str | None = None) -> None:
+    """Counts over the engagements a query finds, or over all that pass its filters; with what
+    was used, the most by `sort` first, where one is given."""
     if not archive.records():
         raise NotFound("There are no engagements yet: `minutebook ingest` finds them.")
     with telling_of_a_new_index(archive):
         found = stats(archive, query)
+    used = {by: _used(archive, query, by) for by in ("project", "agent")} if sort else {}
     if as_json:
-        print_json(stats=found)
+        if used:
+            print_json(stats=found, usage={by: plain_usage(told) for by, told in used.items()})
+        else:
+            print_json(stats=found)
         return
     counts = (
         terminal.plural(found.engagements, "engagement"),
@@ -52,6 +76,8 @@ def show_stats(archive: Archive, query: Query, as_json: bool) -> None:
     _table("Projects", found.projects)
     _table("Agents", found.agents)
     _days(found)
+    for by, told in used.items():
+        _print_used(by, told, sort or "cost")
     if found.ghosts_hidden:
         count = terminal.plural(found.ghosts_hidden, "ghost is", "ghosts are")
         terminal.note(f"{count} not counted (`minutebook sessions --ghosts` lists them).")
@@ -61,6 +87,23 @@ def show_stats(archive: Archive, query: Query, as_json: bool) -> None:
     if found.hidden:
         count = terminal.plural(found.hidden, "hidden engagement is", "hidden engagements are")
         terminal.note(f"{count} not counted (--hidden counts them).")
+
+
+def _used(archive: Archive, query: Query, by: str) -> Usage:
+    from minutebook.archive.using import usage_of
+
+    return usage_of(archive, by, query.filters)
+
+
+def _print_used(by: str, told: Usage, sort: str) -> None:
+    """What was used, the most first."""
+    rows = sorted(told.rows, key=lambda row: order_of(sort, row.figures))[:_MOST]
+    terminal.say()
+    terminal.say(click.style(f"Used, by {by}, at API prices", bold=True))
+    lines = [(terminal.one_line(row.label), row.figures) for row in rows]
+    for label, figures in (*lines, ("total", told.total)):
+        output, cost, active = brief(figures)
+        terminal.say(f"  {terminal.pad(label, 30)} {output:>8} out {cost:>11} {active:>8}")
 
 
 def _table(title: str, counts: dict[str, int], *, marked: bool = False) -> None:

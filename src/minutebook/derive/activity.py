@@ -145,8 +145,8 @@ def activity(round: Round) -> Activity:
         if call.kind in ("edit", "write"):
             files.update(dict.fromkeys(paths_of(call)))
         if call.kind == "run":
-            commits += _commits(call)
-            pulls.update(dict.fromkeys(_pull_requests(call)))
+            commits += commits_of(call)
+            pulls.update(dict.fromkeys(pull_requests_of(call)))
             pull_titles += _pull_titles(call)
     notices = {b.kind for m in round.messages for b in m.blocks if isinstance(b, Notice)}
     answers = [b.text for m in round.replies for b in m.blocks if isinstance(b, Text)]
@@ -199,17 +199,23 @@ def _kinds(call: ToolCall) -> list[str]:
     return kinds
 
 
-def _commits(call: ToolCall) -> list[Commit]:
+def commits_of(call: ToolCall) -> list[Commit]:
     """Commits as git reports them: ``[branch 1a2b3c4] subject``."""
     if "git" not in command_of(call) or call.result is None:
         return []
-    found = _COMMIT.finditer(call.result.text[:_RESULT_CHARS])
+    text = call.result.text[:_RESULT_CHARS]
+    if "\n[" not in text and not text.startswith("["):
+        return []
+    found = _COMMIT.finditer(text)
     return [Commit(match["hash"], match["subject"].strip()) for match in found]
 
 
-def _pull_requests(call: ToolCall) -> list[str]:
+def pull_requests_of(call: ToolCall) -> list[str]:
     """Requests a call opened; those it only looked at are not its work."""
-    if not _OPENS.search(command_of(call)[:_COMMAND_CHARS]) or call.result is None:
+    command = command_of(call)[:_COMMAND_CHARS]
+    if "pull-request" not in command and " create" not in command:
+        return []  # most commands: looked at in no time
+    if not _OPENS.search(command) or call.result is None:
         return []
     return _PULL.findall(call.result.text[:_RESULT_CHARS])
 

@@ -71,8 +71,21 @@ def describe(call: ToolCall) -> str:
     if detail is None and isinstance(call.input, dict):
         detail = next((v for v in call.input.values() if isinstance(v, str) and v.strip()), "")
     line = next((line.strip() for line in (detail or "").splitlines() if line.strip()), "")
-    change = _line_change(call.input) if call.kind in ("edit", "write") else ""
-    return f"{line}{change}"
+    added, removed = line_change(call)
+    return f"{line} (+{added} -{removed})" if added or removed else line
+
+
+def line_change(call: ToolCall) -> tuple[int, int]:
+    """Lines an edit put in and took out, by what it was asked to do."""
+    if call.kind not in ("edit", "write") or not isinstance(call.input, dict):
+        return 0, 0
+    edits = call.input["edits"] if isinstance(call.input.get("edits"), list) else [call.input]
+    added = removed = 0
+    for edit in edits:
+        if isinstance(edit, dict):
+            added += _lines(edit.get("new_string")) + _lines(edit.get("content"))
+            removed += _lines(edit.get("old_string"))
+    return added, removed
 
 
 def plan_of(call: ToolCall) -> str:
@@ -126,17 +139,7 @@ def _first(value: Any, keys: tuple[str, ...]) -> str | None:
     return next((text for text in found if isinstance(text, str) and text.strip()), None)
 
 
-def _line_change(value: Any) -> str:
-    if not isinstance(value, dict):
-        return ""
-    edits = value["edits"] if isinstance(value.get("edits"), list) else [value]
-    added = removed = 0
-    for edit in edits:
-        if isinstance(edit, dict):
-            added += _lines(edit.get("new_string")) + _lines(edit.get("content"))
-            removed += _lines(edit.get("old_string"))
-    return f" (+{added} -{removed})" if added or removed else ""
-
-
 def _lines(text: Any) -> int:
-    return len(text.splitlines()) if isinstance(text, str) else 0
+    if not isinstance(text, str) or not text:
+        return 0
+    return text.count("\n") + (not text.endswith("\n"))

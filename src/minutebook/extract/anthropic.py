@@ -10,7 +10,7 @@ from minutebook.extract import prompt
 from minutebook.extract.conversation import Answer, Messages, converse
 from minutebook.extract.extractor import Extraction, Failed, Refused, Spent, Unavailable
 from minutebook.extract.material import Material
-from minutebook.extract.pricing import TYPICAL_OUTPUT, Budget, price_of, tokens_of
+from minutebook.extract.pricing import TYPICAL_OUTPUT, Budget, Price, price_of, tokens_of
 from minutebook.extract.second_look import boundaries, is_long
 from minutebook.extract.secret import Secret
 from minutebook.model import Usage
@@ -46,12 +46,16 @@ class AnthropicExtractor:
         self.version = prompt.version()
         self.budget = budget or Budget()
         self.destination = base_url or "api.anthropic.com"
-        self.price = price_of(self.model)
         self._key = key
         self._base_url = base_url
         self._retries = retries
         self._client: Anthropic | None = None
         self._opening = threading.Lock()
+
+    @property
+    def price(self) -> Price | None:
+        """What the model costs; looked up when it is needed, for that takes time."""
+        return price_of(self.model)
 
     @property
     def client(self) -> Anthropic:

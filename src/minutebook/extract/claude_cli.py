@@ -24,7 +24,7 @@ from minutebook.extract import prompt
 from minutebook.extract.conversation import Answer, Messages, converse
 from minutebook.extract.extractor import Extraction, Refused, Spent, Unavailable
 from minutebook.extract.material import Material
-from minutebook.extract.pricing import TYPICAL_OUTPUT, Budget, Price, tokens_of
+from minutebook.extract.pricing import TYPICAL_OUTPUT, Budget, price_of, tokens_of
 from minutebook.extract.second_look import boundaries, is_long
 from minutebook.model import Usage
 
@@ -32,13 +32,20 @@ DEFAULT_MODEL = "sonnet"
 _TIMEOUT = 300.0
 _ATTEMPTS = 2
 _MOST_OUTPUT = 8_000
-# The CLI's own names for models; prices as of the dearest they may stand for.
-_PRICES = {
-    "sonnet": Price(3, 15, 3.75, 0.3),
-    "haiku": Price(1, 5, 1.25, 0.1),
-    "opus": Price(5, 25, 6.25, 0.5),
-    "other": Price(10, 50, 12.5, 1),
+# The CLI's own names for models, and the dearest they may stand for.
+_DEAREST = {
+    "sonnet": "claude-sonnet-4-6",
+    "haiku": "claude-haiku-4-5",
+    "opus": "claude-opus-5",
+    "other": "claude-fable-5",
 }
+
+
+def _cost(model: str, usage: Usage) -> float:
+    """What tokens cost at most, by the API's prices."""
+    name = next((name for name in _DEAREST if name in model), "other")
+    price = price_of(_DEAREST[name])
+    return price.of(usage) if price is not None else 0.0
 
 
 def find_claude() -> str | None:
@@ -49,9 +56,9 @@ def find_claude() -> str | None:
 def rough_cost(skeletons: Sequence[int]) -> float:
     """What asking about skeletons of these lengths costs, by the API's prices."""
     once = tokens_of(prompt.instructions())
-    asked = sum(once + round(chars / BYTES_A_TOKEN) for chars in skeletons)
-    usage = Usage(cache_write=asked, output=TYPICAL_OUTPUT * len(skeletons))
-    return _PRICES[DEFAULT_MODEL].of(usage)
+    asked = (once + round(chars / BYTES_A_TOKEN) for chars in skeletons)
+    usages = (Usage(cache_write=tokens, output=TYPICAL_OUTPUT) for tokens in asked)
+    return sum(_cost(DEFAULT_MODEL, usage) for usage in usages)
 
 
 class ClaudeCliExtractor:
@@ -70,7 +77,6 @@ class ClaudeCliExtractor:
                 "There is no `claude` on this machine: install Claude Code, or set CLAUDE_BIN."
             )
         self.model = model or DEFAULT_MODEL
-        self._price = _PRICES[next((name for name in _PRICES if name in self.model), "other")]
         self.version = prompt.version()
         self.budget = budget or Budget()
         self.destination = f"Anthropic, by your own `{Path(found).name}`"
@@ -83,10 +89,10 @@ class ClaudeCliExtractor:
     def forecast(self, material: Material) -> float | None:
         """What it would cost by the API's prices; a subscription counts it against its limits."""
         asked = tokens_of(prompt.instructions()) + tokens_of(prompt.document(material))
-        cost = self._price.of(Usage(cache_write=asked, output=TYPICAL_OUTPUT))
+        cost = _cost(self.model, Usage(cache_write=asked, output=TYPICAL_OUTPUT))
         if is_long(material):
             asked += TYPICAL_OUTPUT + tokens_of(boundaries(material, ()))
-            cost += self._price.of(Usage(cache_write=asked, output=TYPICAL_OUTPUT))
+            cost += _cost(self.model, Usage(cache_write=asked, output=TYPICAL_OUTPUT))
         return cost
 
     def extract(self, material: Material) -> Extraction:
@@ -111,7 +117,7 @@ class ClaudeCliExtractor:
     def _worst(self, text: str) -> float:
         """What a call costs at most, as far as anybody can say from outside."""
         asked = tokens_of(prompt.instructions()) + tokens_of(text)
-        return self._price.of(Usage(cache_write=asked, output=_MOST_OUTPUT))
+        return _cost(self.model, Usage(cache_write=asked, output=_MOST_OUTPUT))
 
     def _call(self, text: str) -> dict[str, Any]:
         with tempfile.TemporaryDirectory(prefix="minutebook-") as folder:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import dataclass
+from functools import cache
 
+from minutebook.derive.prices import PICO, Prices, Steps, rates_for
 from minutebook.derive.skeleton import LIMIT
 from minutebook.derive.tokens import tokens
 from minutebook.extract.extractor import OverBudget
@@ -18,40 +21,31 @@ TYPICAL_OUTPUT = 1_200
 
 @dataclass(frozen=True)
 class Price:
-    """Dollars for a million tokens."""
+    """What a model costs by the list, alone and in a batch."""
 
-    input: float
-    output: float
-    cache_write: float
-    cache_read: float
+    alone: Steps
+    batch: Steps
 
     def of(self, usage: Usage, *, batch: bool = False) -> float:
-        dollars = (
-            usage.input * self.input
-            + usage.output * self.output
-            + usage.cache_write * self.cache_write
-            + usage.cache_read * self.cache_read
-        ) / 1_000_000
-        return dollars / 2 if batch else dollars
+        prompt = usage.input + usage.cache_read + usage.cache_write
+        rates = rates_for(self.batch if batch else self.alone, prompt)
+        cost = rates.of(
+            usage.input,
+            usage.output,
+            usage.cache_read,
+            usage.cache_write_5m,
+            usage.cache_write_1h,
+        )
+        return cost / PICO
 
 
-# platform.claude.com/docs/en/about-claude/pricing, November 2026; the longest prefix counts.
-_PRICES = {
-    "claude-haiku-5-5": Price(0.5, 2.5, 0.625, 0.05),
-    "claude-haiku": Price(1, 5, 1.25, 0.1),
-    "claude-sonnet-5": Price(2, 10, 2.5, 0.2),
-    "claude-sonnet": Price(3, 15, 3.75, 0.3),
-    "claude-opus-5-5": Price(4, 20, 5, 0.2),
-    "claude-opus": Price(5, 25, 6.25, 0.5),
-    "claude-fable": Price(10, 50, 12.5, 1),
-    "claude-mythos": Price(10, 50, 12.5, 1),
-}
-
-
+@cache
 def price_of(model: str) -> Price | None:
-    """The price of a model; None for one nobody told us about."""
-    fitting = [name for name in _PRICES if model.startswith(name)]
-    return _PRICES[max(fitting, key=len)] if fitting else None
+    """The list price of a model today; None for one that the price library does not know."""
+    today = int(time.time() // 86_400)
+    prices = Prices()
+    alone, batch = prices.steps(model, today), prices.steps(model, today, batch=True)
+    return Price(alone, batch) if alone is not None and batch is not None else None
 
 
 def tokens_of(text: str) -> int:

@@ -195,3 +195,19 @@ def span(text: str) -> tuple[int, int]:
     """The limits of a day, or of a longer period that somebody names (SRCH-05, SRCH-21)."""
     start, end = period(text)
     return int(start.timestamp()), int(end.timestamp())
+
+
+def limits(
+    since_when: str | None, until: str | None, *periods: str | None
+) -> tuple[int | None, int | None]:
+    """From when on, and up to when, dates as people say them ask for; all of them count at once."""
+    spans: list[tuple[int | None, int | None]] = [span(text) for text in periods if text]
+    if since_when:
+        spans.append((int(since(since_when).timestamp()), None))
+    if until:
+        spans.append((None, span(until)[1]))
+    after = max((start for start, _ in spans if start is not None), default=None)
+    before = min((end for _, end in spans if end is not None), default=None)
+    if after is not None and before is not None and after >= before:
+        raise BadArgument("These dates leave no day: give fewer of them.")
+    return after, before

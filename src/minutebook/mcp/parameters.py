@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from minutebook.archive.finding import Sort as _Sort
+from minutebook.derive.usage.tally import Dimension
 from minutebook.index.engine import Mode as _Mode
 
 Query = Annotated[
@@ -84,4 +85,8 @@ Words = Annotated[
         description="What the decision is about: those with all the words come first, then those "
         "that mean something like it. Empty for all."
     ),
+]
+By = Annotated[Dimension, Field(description="What to sum up by.")]
+OneSession = Annotated[
+    str | None, Field(description="Only this session: the start of its id, its title or its name.")
 ]

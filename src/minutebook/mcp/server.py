@@ -44,6 +44,7 @@ def create_server(archive: Archive) -> MCPServer[Any]:
         tools.budget,
         tools.instructions,
         tools.stats,
+        tools.usage,
         kept.engagement_status,
         kept.engagement_list,
     ]

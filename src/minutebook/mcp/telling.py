@@ -19,6 +19,8 @@ from minutebook.derive.budget import Budget, RoundBudget
 from minutebook.derive.instructions import Instruction
 from minutebook.derive.plain import one_line
 from minutebook.derive.tokens import BYTES_A_TOKEN, tokens, utf8_bytes
+from minutebook.derive.usage.figures import Row
+from minutebook.derive.usage.wording import usage_text
 from minutebook.derive.wording import plural
 from minutebook.errors import BadArgument
 from minutebook.model.session import project_of
@@ -62,6 +64,13 @@ def paged(
         page.append(text)
     after = start + len(page)
     return page, str(after) if after < len(items) else None
+
+
+def usage_line(row: Row) -> str:
+    """A row of what was used."""
+    label = one_line(row.label)
+    name = label if row.key == row.label else f"{one_line(row.key)} {label}"
+    return f"- {name}: {usage_text(row.figures)}"
 
 
 def position(cursor: str | None) -> int:

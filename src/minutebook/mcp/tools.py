@@ -22,6 +22,8 @@ from minutebook.derive.labels import known_method, known_phase
 from minutebook.derive.periods import since as parse_since
 from minutebook.derive.plain import one_line
 from minutebook.derive.tokens import tokens
+from minutebook.derive.usage.tally import PERIODS
+from minutebook.derive.usage.wording import usage_text
 from minutebook.derive.wording import plural
 from minutebook.errors import BadArgument
 from minutebook.index.query import Filters, Query, filled, parse_query, span
@@ -44,6 +46,7 @@ from minutebook.mcp.telling import (
     round_line,
     state_of,
     touched_lines,
+    usage_line,
 )
 from minutebook.verbs.context_text import account
 from minutebook.verbs.decisions import decisions, newest_first
@@ -378,6 +381,40 @@ class Tools:
             f"{left_out(found.ghosts_hidden, found.copies_hidden, found.hidden)}"
         )
         return self._told(answer(head.rstrip(), lines, None))
+
+    def usage(
+        self,
+        by: given.By = "day",
+        session: given.OneSession = None,
+        project: given.Project = None,
+        agent: given.Agent = None,
+        model: given.Model = None,
+        branch: given.Branch = None,
+        since: given.Since = None,
+        until: given.Until = None,
+        limit: given.Limit = 20,
+        cursor: given.Cursor = None,
+    ) -> str:
+        """What was used: replies, five kinds of tokens, cost at API prices, active time, tool
+        calls; by day, week, month, project, model, agent, session, engagement, branch or thread."""
+        with self._lock:
+            found = self._archive.usage(
+                by,
+                session=session,
+                project=project,
+                agent=agent,
+                model=model,
+                branch=branch,
+                since=since,
+                until=until,
+            )
+        rows = found.rows[::-1] if by in PERIODS else found.rows
+        page, more = paged(rows, usage_line, cursor, max(1, min(limit, 100)))
+        head = f"{len(page)} of {len(rows)} rows. Total: {usage_text(found.total)}."
+        if found.subagents is not None:
+            head += f" Of it subagents: {usage_text(found.subagents)}."
+        page += [f"- {one_line(remark)}" for remark in found.remarks if more is None]
+        return self._told(answer(head, page, more))
 
     # -- resources
 

@@ -41,6 +41,8 @@ class Layout:
         self.session_instructions = self.instructions / "sessions.jsonl"
         self.corpora = root / "corpora"
         self.ledger = self.sessions / "ledger.json"
+        self.usage = self.sessions / ".usage"
+        self.prices = self.usage / "prices.json"
 
     def search_aside(self) -> None:
         """Have the search index in a temporary folder: the archive can only be read."""
@@ -56,6 +58,9 @@ class Layout:
         self.traces = self.search / "traces.json"
         self.search_lock = locks / ".search.lock"
         self.embed_lock = locks / ".embed.lock"
+
+    def usage_digest(self, session_id: str) -> Path:
+        return self.usage / f"{file_name(session_id)}.digest"
 
     def agent(self, agent_id: str) -> Path:
         return self.sessions / agent_id

@@ -32,11 +32,16 @@ _FRAME = struct.Struct("<II")  # index of the item, length of the pickled result
 
 
 def fan_out(
-    work: Callable[[S], T], items: Sequence[S], jobs: int | None = None
+    work: Callable[[S], T],
+    items: Sequence[S],
+    jobs: int | None = None,
+    *,
+    meanwhile: Callable[[], object] | None = None,
 ) -> Iterator[tuple[S, T]]:
     """`work` on each item, results in the order they are ready.
 
-    What `work` returns travels between processes, so it should return little.
+    What `work` returns travels between processes, so it should return little. `meanwhile` is done
+    here while other processes work; not at all where there are none.
     """
     jobs = min(jobs or os.cpu_count() or 1, _MOST_JOBS, len(items))
     total = sum(item.size for item in items)
@@ -44,13 +49,18 @@ def fan_out(
     # A forked child has only the thread that forked: not safe in a process with several.
     alone = threading.active_count() == 1
     if jobs > 1 and total >= _WORTH_FORKING and alone and hasattr(os, "fork"):
-        for index, result in _forked(work, items, jobs):
+        for index, result in _forked(work, items, jobs, meanwhile):
             yield left.pop(index), result
     for item in left.values():
         yield item, work(item)
 
 
-def _forked(work: Callable[[S], T], items: Sequence[S], jobs: int) -> Iterator[tuple[int, T]]:
+def _forked(
+    work: Callable[[S], T],
+    items: Sequence[S],
+    jobs: int,
+    meanwhile: Callable[[], object] | None,
+) -> Iterator[tuple[int, T]]:
     import selectors  # only where there is enough work for a second process
 
     children: list[int] = []
@@ -65,6 +75,10 @@ def _forked(work: Callable[[S], T], items: Sequence[S], jobs: int) -> Iterator[t
                 os.close(writing)
                 children.append(child)
                 ready.register(reading, selectors.EVENT_READ, bytearray())
+            # In a thread: what the others have done is taken from them all the while.
+            beside = threading.Thread(target=meanwhile) if meanwhile is not None else None
+            if beside is not None:
+                beside.start()
             while ready.get_map():
                 for key, _ in ready.select():
                     piece = os.read(key.fd, 1 << 16)
@@ -73,6 +87,8 @@ def _forked(work: Callable[[S], T], items: Sequence[S], jobs: int) -> Iterator[t
                     if not piece:
                         ready.unregister(key.fd)
                         os.close(key.fd)
+            if beside is not None:
+                beside.join()
         finally:
             for key in list(ready.get_map().values()):
                 os.close(key.fd)

@@ -17,6 +17,7 @@ from minutebook.archive.threads import threads
 from minutebook.errors import BadArgument, MinutebookError, NotFound
 from minutebook.index.query import Filters
 from minutebook.record.rounds import round_file
+from minutebook.verbs.usage import plain_usage
 from minutebook.web import session as session_pages
 from minutebook.web.board import board_of, shown_range
 from minutebook.web.decisions import decisions_of
@@ -29,6 +30,7 @@ from minutebook.web.timeline import Bar, timeline
 
 VERSION = 1
 _MOST = 500
+_USAGE = ("project", "agent", "method", "phase", "branch", "model", "since", "until", "date")
 
 
 def answer(status: int = 200, /, **values: Any) -> Response:
@@ -78,6 +80,14 @@ def status(
 def stats(state: ServerState, request: Request) -> Response:
     found = board_of(state, selection(request.query_params)).stats
     return answer(stats=_plain(found))
+
+
+def usage(state: ServerState, request: Request) -> Response:
+    """What was used, ``by`` a dimension, of one ``session`` or of what passes."""
+    params = request.query_params
+    named = {name: params.get(name) for name in _USAGE}
+    found = state.archive.usage(params.get("by", "day"), session=params.get("session"), **named)
+    return answer(usage=plain_usage(found))
 
 
 def engagements(state: ServerState, request: Request) -> Response:

@@ -84,6 +84,7 @@ class Viewer:
         base, one = "/api/v1", "/api/v1/sessions/{id}"
         plain: dict[str, Answer] = {
             f"{base}/stats": api.stats,
+            f"{base}/usage": api.usage,
             f"{base}/engagements": api.engagements,
             f"{base}/sessions": api.sessions,
             f"{base}/search": api.search,

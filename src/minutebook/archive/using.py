@@ -1,0 +1,332 @@
+"""What was used, of what passes filters, by one dimension: `Archive.usage` (USE-01 … USE-06)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from minutebook.archive.archive import Archive
+from minutebook.archive.digests import digests
+from minutebook.archive.minutes import card
+from minutebook.archive.passing import passes, within
+from minutebook.derive.labels import known_method, known_phase
+from minutebook.derive.prices import Prices, load_library
+from minutebook.derive.usage.costly import expensive
+from minutebook.derive.usage.digest import Digest
+from minutebook.derive.usage.figures import Figures, Row, Usage
+from minutebook.derive.usage.ownership import Ownership
+from minutebook.derive.usage.remarks import remarks
+from minutebook.derive.usage.tally import DIMENSIONS, PERIODS, Place, Tally
+from minutebook.errors import BadArgument
+from minutebook.index.query import Filters, limits
+from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.model.session import project_of
+
+NO_NAME = "(no name)"
+OUTSIDE = "(outside any engagement)"
+NO_THREAD = "(in no thread)"
+NO_BRANCH = "(no branch)"
+NO_PROJECT = "(no project)"
+HIDDEN = "(hidden)"
+NO_FILTERS = Filters()
+F = TypeVar("F", Figures, Figures | None)
+
+
+def usage_of(
+    archive: Archive,
+    by: str = "day",
+    filters: Filters = NO_FILTERS,
+    *,
+    session_id: str | None = None,
+    tools: bool = False,
+) -> Usage:
+    """What was used; of one session where one is named, else of everything that passes.
+
+    With `tools`, also how often each was called.
+    """
+    if by not in DIMENSIONS:
+        raise BadArgument(f"'{by}' is not a dimension; choose one of {', '.join(DIMENSIONS)}.")
+    if filters.tools is not None or filters.command or filters.error:
+        raise BadArgument("Usage is counted by replies: leave filters of turns out.")
+    prices = known_prices(archive)
+    known = digests(archive, meanwhile=None if prices.known else load_library)
+    ownership = Ownership(known)
+    labels = _Labels(archive, known, by, filters)
+    counted = known if session_id is None else {id: known[id] for id in known if id == session_id}
+
+    def tally(after: int | None, before: int | None) -> Tally:
+        found = Tally(
+            by,
+            labels.place,
+            prices=prices,
+            model=filters.model,
+            after=after * 1000 if after is not None else None,
+            before=before * 1000 if before is not None else None,
+        )
+        found.count(counted, ownership)
+        return found
+
+    found = tally(filters.after, filters.before)
+    total = found.total()
+    previous = _before(filters)
+    told = Usage(
+        by=by,
+        after=filters.after,
+        before=filters.before,
+        rows=labels.rows(found),
+        total=total,
+        subagents=found.total_of_agents(),
+        previous=tally(*previous).total() if previous is not None else None,
+        expensive=expensive(found.flows, total.work.calls, total.work.errors),
+        continued=ownership.continued(session_id) if session_id in known else {},
+    )
+    keep_prices(archive, prices)
+    told = labels.marked(told, {flow.session for flow in found.flows})
+    told = _Masking(archive.hide, tools=tools).usage(told)
+    return msgspec.structs.replace(told, remarks=remarks(told))
+
+
+def named_filters(
+    *,
+    since: str | None = None,
+    until: str | None = None,
+    date: str | None = None,
+    **named: str | None,
+) -> Filters:
+    """Filters by what people call them."""
+    unknown = named.keys() - {"project", "agent", "method", "phase", "branch", "model"}
+    if unknown:
+        raise BadArgument(f"Usage has no filter '{min(unknown)}'.")
+    after, before = limits(since, until, date)
+    method, phase = named.get("method"), named.get("phase")
+    return Filters(
+        project=named.get("project") or None,
+        agent=named.get("agent") or None,
+        method=known_method(method) if method else None,
+        phase=known_phase(phase) if phase else None,
+        branch=named.get("branch") or None,
+        model=named.get("model") or None,
+        after=after,
+        before=before,
+    )
+
+
+def figures_by_session(archive: Archive) -> dict[str, Figures]:
+    """What each session used, for lists."""
+    found = usage_of(archive, "session", Filters(hidden=True))
+    return {row.key: row.figures for row in found.rows}
+
+
+def _before(filters: Filters) -> tuple[int, int] | None:
+    """The period before the one asked for, and as long."""
+    if filters.after is None:
+        return None
+    end = filters.before
+    if end is None:
+        end = int(datetime.now().timestamp()) + 1
+    length = end - filters.after
+    return (filters.after - length, filters.after) if length > 0 else None
+
+
+# -- prices
+
+
+def known_prices(archive: Archive) -> Prices:
+    """Prices, with those that were looked up before."""
+    from minutebook.record.usage import read_prices
+
+    return Prices(read_prices(archive.layout, _library()))
+
+
+def keep_prices(archive: Archive, prices: Prices) -> None:
+    """Keep what was looked up: the library takes longer to import than all the rest."""
+    from minutebook.record.usage import write_prices
+
+    if prices.asked and archive.exists:
+        write_prices(archive.layout, _library(), prices.known)
+
+
+def _library() -> str:
+    """Which version of the price library there is, without importing it."""
+    spec = find_spec("genai_prices")
+    if spec is None or spec.origin is None:
+        return ""
+    data = (Path(spec.origin).parent / "data.py").stat()
+    return f"{data.st_size} {data.st_mtime_ns}"
+
+
+class _Masking:
+    """Takes secrets out of names that transcripts gave: of models without a price, and of tools."""
+
+    def __init__(self, hide: Callable[[str], str], *, tools: bool) -> None:
+        self._hide, self._tools = cache(hide), tools
+
+    def usage(self, told: Usage) -> Usage:
+        rows = [
+            msgspec.structs.replace(
+                row, figures=self._figures(row.figures), subagents=self._figures(row.subagents)
+            )
+            for row in told.rows
+        ]
+        return msgspec.structs.replace(
+            told,
+            rows=rows,
+            total=self._figures(told.total),
+            subagents=self._figures(told.subagents),
+            previous=self._figures(told.previous),
+        )
+
+    def _figures(self, figures: F) -> F:
+        if figures is None:
+            return figures
+        work, cost = figures.work, figures.cost
+        if work.tools:
+            work = msgspec.structs.replace(work, tools=self._names(work.tools))
+        if cost is not None and cost.unpriced:
+            cost = msgspec.structs.replace(cost, unpriced=self._names(cost.unpriced, always=True))
+        return msgspec.structs.replace(figures, work=work, cost=cost)
+
+    def _names(self, counts: dict[str, int], *, always: bool = False) -> dict[str, int]:
+        if not (self._tools or always):
+            return {}
+        found: dict[str, int] = {}
+        for name, count in counts.items():
+            found[self._hide(name)] = found.get(self._hide(name), 0) + count
+        return found
+
+
+# -- where a round belongs
+
+
+class _Labels:
+    """Names of sessions, projects, engagements; and which rounds pass the filters."""
+
+    def __init__(
+        self, archive: Archive, known: Mapping[str, Digest], by: str, filters: Filters
+    ) -> None:
+        self._archive, self._known, self._by, self._filters = archive, known, by, filters
+        self._records = archive.minutes.records()
+        self._cards: dict[str, SessionRecord] = {}
+        self._wanted = msgspec.structs.replace(
+            filters, hidden=True, branch=None, model=None, project=None
+        )
+        self._passing: dict[str, bool] = {}
+        self._threads: dict[tuple[str, str], str] = {}
+        self._names: dict[str, str] = {}
+        if by == "thread":
+            from minutebook.archive.threads import threads
+
+            found = threads(archive)
+            for record in self._records.values():
+                for e in record.engagements:
+                    if (thread := found.of(record.session_id, e.id)) is not None:
+                        self._threads[record.session_id, e.id] = thread.id
+                        self._names[thread.id] = thread.topic
+
+    def record(self, session_id: str) -> SessionRecord:
+        """What is known of a session, with or without minutes."""
+        found = self._records.get(session_id) or self._cards.get(session_id)
+        if found is None:
+            archive = self._archive
+            entry = archive.ledger().sessions.get(session_id)
+            info = entry.info if entry is not None else self._known[session_id].info
+            assert info is not None
+            agent_id = entry.agent_id if entry is not None else None
+            found = archive.minutes.merged(card(info, archive.roster, archive.settings, agent_id))
+            self._cards[session_id] = found
+        return found
+
+    def place(self, session_id: str, round: int) -> Place | None:
+        """Where a round belongs; None where it does not pass."""
+        record = self.record(session_id)
+        if session_id not in self._passing:
+            self._passing[session_id] = passes(record, self._wanted)
+        if not self._passing[session_id]:
+            return None
+        engagement = next((e for e in record.engagements if e.covers(round)), None)
+        path = (engagement.project if engagement is not None else None) or record.cwd or ""
+        branch = self._known[session_id].branch(round) or record.git_branch or ""
+        if not self._fits(record, engagement, path, branch):
+            return None
+        project = project_of(path) if path else NO_PROJECT
+        shown = self._filters.hidden or not record.hidden
+        work, thread = OUTSIDE, NO_THREAD
+        if engagement is not None:
+            seen = shown and (self._filters.hidden or not engagement.hidden)
+            work = f"{session_id}/{engagement.id}" if seen else HIDDEN
+            thread = self._threads.get((session_id, engagement.id), NO_THREAD)
+            self._names.setdefault(work, engagement.topic if seen else HIDDEN)
+        return Place(
+            project=project,
+            agent=record.agent_name or NO_NAME,
+            session=session_id if shown else HIDDEN,
+            engagement=work,
+            branch=f"{project}/{branch}" if branch else f"{project} {NO_BRANCH}",
+            thread=thread,
+        )
+
+    def _fits(
+        self, record: SessionRecord, engagement: Engagement | None, path: str, branch: str
+    ) -> bool:
+        filters = self._filters
+        if filters.project and not within(filters.project, path):
+            return False
+        if filters.branch and not within(filters.branch, branch):
+            return False
+        if filters.method and (engagement is None or engagement.method != filters.method):
+            return False
+        if filters.phase and (engagement is None or engagement.phase != filters.phase):
+            return False
+        if filters.among is not None and (
+            engagement is None or (record.session_id, engagement.id) not in filters.among
+        ):
+            return False
+        marked = record.starred or (engagement is not None and engagement.starred)
+        return marked or not filters.starred
+
+    def rows(self, found: Tally) -> list[Row]:
+        """Lines of a table: periods in their order, anything else by what it cost."""
+        if self._by in PERIODS:  # no words of anybody: nothing to mask
+            hide: Callable[[str], str] = str
+        else:
+            hide = self._archive.hide
+        rows = [
+            Row(
+                key=key if key in self._known else hide(key),
+                label=hide(self._label(key)),
+                figures=found.row(key),
+                subagents=found.row_of_agents(key),
+            )
+            for key in found.sums
+        ]
+        if self._by in PERIODS:
+            return sorted(rows, key=lambda row: row.key)
+        return sorted(rows, key=_dearest)
+
+    def _label(self, key: str) -> str:
+        if self._by == "session" and key in self._known:
+            record = self.record(key)
+            return record.name or "(nothing said)"
+        return self._names.get(key, key)
+
+    def marked(self, told: Usage, session_ids: Iterable[str]) -> Usage:
+        """Figures that say which sessions count although lists leave them out, or lack times."""
+        records = [self.record(id) for id in session_ids]
+        return msgspec.structs.replace(
+            told,
+            ghosts=sum(record.ghost for record in records),
+            hidden=sum(record.hidden for record in records),
+            timeless=sum(not self._known[record.session_id].last for record in records),
+        )
+
+
+def _dearest(row: Row) -> tuple[float, int, str]:
+    figures = row.figures
+    cost = figures.cost.exact if figures.cost is not None else 0
+    return -cost, -figures.tokens.output, row.key

@@ -1,0 +1,197 @@
+"""Usage as a table that fits the terminal, with what was expensive and why below it."""
+
+from __future__ import annotations
+
+import click
+
+from minutebook.archive import Archive
+from minutebook.cli import terminal
+from minutebook.derive.usage.figures import Expensive, Figures, Usage
+from minutebook.derive.usage.tally import PERIODS
+from minutebook.derive.usage.wording import duration, money, short
+
+_MOST = 31
+_WIDE, _WIDEST = 110, 150  # columns from which more is shown
+_LABEL = 60
+_BAR = 20
+
+Column = tuple[str, int]
+_NARROW: tuple[Column, ...] = (
+    ("replies", 7),
+    ("input", 6),
+    ("output", 7),
+    ("c.read", 6),
+    ("w.5m", 6),
+    ("w.1h", 6),
+    ("cost", 10),
+    ("active", 7),
+)
+_MORE: tuple[Column, ...] = (("hits", 5), ("agent", 7), ("you", 7), ("calls", 6), ("errors", 6))
+_MOST_COLUMNS: tuple[Column, ...] = (("files", 5), ("lines", 13), ("commits", 7))
+
+
+def print_usage(
+    archive: Archive, found: Usage, limit: int | None, title: str | None = None
+) -> None:
+    """The table, its total, what was expensive, and what one has to know."""
+    if not found.rows:
+        terminal.note("Nothing was used that passes." if archive.exists else "No sessions found.")
+        return
+    most = limit or _MOST
+    rows = found.rows[-most:] if found.by in PERIODS else found.rows[:most]
+    columns = _columns()
+    room = terminal.columns() - sum(width + 1 for _, width in columns)
+    bars = terminal.columns() >= _WIDEST
+    room = max(8, min(_LABEL, room - (_BAR + 2 if bars else 0)))
+    if title is not None:
+        terminal.say(click.style(terminal.one_line(title), bold=True))
+    head = " ".join((terminal.pad(found.by, room), *(f"{n:>{w}}" for n, w in columns)))
+    terminal.say(terminal.quiet(head))
+    dearest = max((_usd(row.figures) for row in rows), default=0.0)
+    for row in rows:
+        label = terminal.one_line(row.label)
+        if found.by == "session" and not row.key.startswith("("):
+            label = f"{terminal.one_line(row.key)[:8]} {label}"
+        line = _line(label, row.figures, columns, room)
+        if bars and dearest:
+            length = round(_BAR * _usd(row.figures) / dearest)
+            line = f"{line}  {terminal.quiet('█' * length)}"
+        terminal.say(line)
+    total = _line("total", found.total, columns, room)
+    terminal.say(click.style(total, bold=True))
+    if found.subagents is not None:
+        terminal.say(_line("of it subagents", found.subagents, columns, room))
+    _print_rest(archive, found)
+    if len(rows) < len(found.rows):
+        terminal.note(f"{len(rows):,} of {len(found.rows):,} rows (--limit); the total is of all.")
+    for remark in found.remarks:
+        terminal.note(terminal.one_line(remark))
+
+
+def _columns() -> tuple[Column, ...]:
+    whole = terminal.columns()
+    if whole >= _WIDEST:
+        return (*_NARROW, *_MORE, *_MOST_COLUMNS)
+    return (*_NARROW, *_MORE) if whole >= _WIDE else _NARROW
+
+
+def _line(label: str, figures: Figures, columns: tuple[Column, ...], room: int) -> str:
+    cells = _cells(figures)
+    return " ".join((terminal.pad(label, room), *(f"{cells[n]:>{w}}" for n, w in columns)))
+
+
+def _cells(figures: Figures) -> dict[str, str]:
+    tokens, times, work = figures.tokens, figures.times, figures.work
+    bound = "≥" if figures.open_ended else ""
+    rate = tokens.hit_rate
+    lines = f"+{short(work.lines_added)} -{short(work.lines_removed)}"
+    return {
+        "replies": f"{figures.replies:,}",
+        "input": short(tokens.input),
+        "output": bound + short(tokens.output),
+        "c.read": short(tokens.cache_read),
+        "w.5m": short(tokens.cache_write_5m),
+        "w.1h": short(tokens.cache_write_1h),
+        "cost": money(figures.cost),
+        "active": duration(times.active_clock) if times is not None else "",
+        "hits": f"{rate:.0%}" if rate is not None else "",
+        "agent": duration(times.agent) if times is not None else "",
+        "you": duration(times.yours) if times is not None else "",
+        "calls": short(work.calls),
+        "errors": short(work.errors),
+        "files": short(work.files),
+        "lines": lines if work.lines_added or work.lines_removed else "",
+        "commits": short(work.commits) if work.commits else "",
+    }
+
+
+def order_of(sort: str, figures: Figures | None) -> float:
+    """How much was used, to sort by: the most comes first."""
+    if figures is None:
+        return 0.0
+    if sort == "cost":
+        return -_usd(figures)
+    if sort == "tokens":
+        return -float(figures.tokens.output)
+    return -(figures.times.active_clock if figures.times is not None else 0.0)
+
+
+def brief(figures: Figures | None) -> tuple[str, str, str]:
+    """Output tokens, cost and active time, as lists show them."""
+    if figures is None:
+        return "", "", ""
+    cells = _cells(figures)
+    return cells["output"], cells["cost"], cells["active"]
+
+
+def _usd(figures: Figures) -> float:
+    return figures.cost.usd if figures.cost is not None else 0.0
+
+
+def _print_rest(archive: Archive, found: Usage) -> None:
+    total, expensive = found.total, found.expensive
+    terminal.say()
+    rate = total.tokens.hit_rate
+    told = f"Cost {money(total.cost)} at API prices"
+    if rate is not None:
+        told += f"; {rate:.1%} of what was read came from the cache"
+    terminal.say(f"{told}.")
+    if total.times is not None and total.times.active_clock:
+        times = total.times
+        terminal.say(
+            f"Active {duration(times.active_clock)} by the clock; agents worked "
+            f"{duration(times.agent)} in all, you {duration(times.yours)}."
+        )
+    if found.previous is not None:
+        terminal.say(_compared(total, found.previous))
+    if total.work.tools:
+        most = [f"{terminal.one_line(t)} {n:,}" for t, n in list(total.work.tools.items())[:8]]
+        terminal.say(f"Tools: {', '.join(most)}.")
+    _print_expensive(archive, expensive)
+    if found.continued:
+        parts = ", ".join(f"{n:,} from {archive.short(id)}" for id, n in found.continued.items())
+        terminal.say(f"Continued, and counted there: {parts}.")
+
+
+def _compared(total: Figures, before: Figures) -> str:
+    if not before.replies:
+        return "Nothing was used in the period before."
+    changes = [
+        f"{name} {now / then - 1:+.0%}"
+        for name, now, then in (
+            ("cost", _usd(total), _usd(before)),
+            ("replies", total.replies, before.replies),
+            ("output", total.tokens.output, before.tokens.output),
+        )
+        if then
+    ]
+    return f"The period before cost {money(before.cost)}. Compared with it: {', '.join(changes)}."
+
+
+def _print_expensive(archive: Archive, found: Expensive) -> None:
+    reasons = []
+    if found.long_prompts:
+        reasons.append(
+            f"{terminal.plural(found.long_prompts, 'reply', 'replies')} to prompts over 200k "
+            f"tokens (${found.long_usd:,.2f})"
+        )
+    if found.rewrites:
+        times = terminal.plural(found.rewrites, "time")
+        reasons.append(
+            f"{times} the cache was lost and {short(found.rewritten)} tokens were written again "
+            f"(${found.rewritten_usd:,.2f} more than reading them)"
+        )
+    if found.errors:
+        share = found.errors / found.calls if found.calls else 0
+        reasons.append(f"{found.errors:,} of {found.calls:,} tool calls failed ({share:.1%})")
+    if reasons:
+        terminal.say(terminal.prose(f"What made it dear: {'; '.join(reasons)}."))
+    for costly in found.rounds[:3]:
+        address = f"{archive.short(costly.session_id)}#{costly.round}"
+        why = [f"{terminal.plural(costly.replies, 'reply', 'replies')}"]
+        why.append(f"largest prompt {short(costly.largest_prompt)}")
+        if costly.rewritten:
+            why.append(f"{short(costly.rewritten)} written again")
+        if costly.errors:
+            why.append(terminal.plural(costly.errors, "failed call"))
+        terminal.say(f"  {address:<14} {f'${costly.usd:,.2f}':>9}  {', '.join(why)}")

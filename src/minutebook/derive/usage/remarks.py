@@ -1,0 +1,49 @@
+"""What one has to know of figures: what they leave out, what is only a bound (USE-06)."""
+
+from __future__ import annotations
+
+from minutebook.derive.usage.figures import Usage
+from minutebook.derive.wording import plural
+
+
+def remarks(found: Usage) -> list[str]:
+    """Sentences for people; none where the figures are simply right."""
+    total, told = found.total, []
+    cost = total.cost
+    if cost is not None and cost.unpriced:
+        named = ", ".join(
+            f"{plural(n, 'reply', 'replies')} of {m}" for m, n in cost.unpriced.items()
+        )
+        told.append(f"Unpriced: {named}. The cost is at least what is shown.")
+    if cost is not None and cost.dearer:
+        told.append(
+            f"{plural(cost.dearer, 'reply', 'replies')} in fast mode, with priority or in a dearer "
+            "region: the list has only the standard price, so the cost is at least what is shown."
+        )
+    if total.open_ended:
+        told.append(
+            f"Output is a lower bound (≥): {total.open_ended:,} of "
+            f"{plural(total.replies, 'reply', 'replies')} have no recorded end."
+        )
+    if total.thin:
+        told.append(
+            f"{plural(total.thin, 'reply', 'replies')} from an archive of the first release, which "
+            "did not keep how long cache writes are held: taken for five minutes, the cheaper kind."
+        )
+    if total.damaged:
+        told.append(
+            f"{plural(total.damaged, 'reply', 'replies')} with counts or a time that cannot "
+            "be right: those are left out."
+        )
+    if cost is not None and cost.recorded_usd:
+        told.append(f"The agent itself recorded ${cost.recorded_usd:,.2f}; it is not mixed in.")
+    if found.ghosts:
+        told.append(f"{plural(found.ghosts, 'ghost is', 'ghosts are')} counted, too.")
+    if found.hidden:
+        what = plural(found.hidden, "session that you hid is", "sessions that you hid are")
+        told.append(f"{what} counted, too.")
+    if found.timeless:
+        told.append(
+            f"{plural(found.timeless, 'session')} without times: the first release kept none."
+        )
+    return told
