@@ -260,7 +260,7 @@ class SessionWriting:
         if self._digesting is None:
             return
         self._digesting.add_loose(self._growth.loose)
-        entry = Entry.of(published.agent_id, published.facts, published.header.summary)
+        entry = Entry.of(published.agent_id, published.facts, published.header)
         entry.size, entry.mtime = self.transcript.size, self.transcript.mtime
         entry.beside = self._beside
         digest = self._digesting.digest(stamp_of(entry), published.facts.info)
