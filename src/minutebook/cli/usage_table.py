@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+
 import click
 
 from minutebook.archive import Archive
@@ -14,6 +17,7 @@ _MOST = 31
 _WIDE, _WIDEST = 110, 150  # columns from which more is shown
 _LABEL = 60
 _BAR = 20
+_DATE = re.compile(r"-20\d{6}$")
 
 Column = tuple[str, int]
 _NARROW: tuple[Column, ...] = (
@@ -26,6 +30,9 @@ _NARROW: tuple[Column, ...] = (
     ("cost", 10),
     ("active", 7),
 )
+_NAMED: tuple[Column, ...] = tuple(c for c in _NARROW if c[0] not in ("input", "w.5m", "w.1h"))
+"""Of what has long names, where there is little room: the other kinds need a wider terminal."""
+_LONG_NAMES = frozenset({"session", "engagement", "thread", "branch"})
 _MORE: tuple[Column, ...] = (("hits", 5), ("agent", 7), ("you", 7), ("calls", 6), ("errors", 6))
 _MOST_COLUMNS: tuple[Column, ...] = (("files", 5), ("lines", 13), ("commits", 7))
 
@@ -39,7 +46,7 @@ def print_usage(
         return
     most = limit or _MOST
     rows = found.rows[-most:] if found.by in PERIODS else found.rows[:most]
-    columns = _columns()
+    columns = _columns(found.by)
     room = terminal.columns() - sum(width + 1 for _, width in columns)
     bars = terminal.columns() >= _WIDEST
     room = max(8, min(_LABEL, room - (_BAR + 2 if bars else 0)))
@@ -48,10 +55,8 @@ def print_usage(
     head = " ".join((terminal.pad(found.by, room), *(f"{n:>{w}}" for n, w in columns)))
     terminal.say(terminal.quiet(head))
     dearest = max((_usd(row.figures) for row in rows), default=0.0)
-    for row in rows:
-        label = terminal.one_line(row.label)
-        if found.by == "session" and not row.key.startswith("("):
-            label = f"{terminal.one_line(row.key)[:8]} {label}"
+    labels = _labels(archive, found.by, [(row.key, row.label) for row in rows])
+    for row, label in zip(rows, labels, strict=True):
         line = _line(label, row.figures, columns, room)
         if bars and dearest:
             length = round(_BAR * _usd(row.figures) / dearest)
@@ -68,8 +73,27 @@ def print_usage(
         terminal.note(terminal.one_line(remark))
 
 
-def _columns() -> tuple[Column, ...]:
+def _labels(archive: Archive, by: str, rows: list[tuple[str, str]]) -> list[str]:
+    """What each row is called: a session with the start of its id, a model without its date
+    where that still names it."""
+    names = [terminal.one_line(label) for _, label in rows]
+    if by == "session":
+        known = archive.ids()
+        return [
+            f"{terminal.one_line(archive.short(key))} {name}" if key in known else name
+            for (key, _), name in zip(rows, names, strict=True)
+        ]
+    if by == "model":
+        plain = [_DATE.sub("", name) for name in names]
+        counts = Counter(plain)
+        return [p if counts[p] == 1 else n for p, n in zip(plain, names, strict=True)]
+    return names
+
+
+def _columns(by: str) -> tuple[Column, ...]:
     whole = terminal.columns()
+    if whole < _WIDE and by in _LONG_NAMES:
+        return _NAMED
     if whole >= _WIDEST:
         return (*_NARROW, *_MORE, *_MOST_COLUMNS)
     return (*_NARROW, *_MORE) if whole >= _WIDE else _NARROW
