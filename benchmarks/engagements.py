@@ -3,9 +3,9 @@
     make bench-engagements        (needs scikit-learn: python benchmarks/engagements.py [--runs N])
 
 Quality: every labelled session is labelled by models that were trained without its repository
-(training/offline), and by the first release's rules; both are scored by ``labels/score.py``. The
-difference has a 95 % interval by a paired bootstrap over sessions. The rules' score is no feature
-of the models. Cost: ``ingest --extractor offline`` of the whole corpus from scratch, beside
+(training/offline, training/topics), and by the first release's rules; both are scored by
+``labels/score.py``. The difference has a 95 % interval by a paired bootstrap over sessions. The
+rules' score is no feature of the models. Cost: ``ingest --extractor offline`` of the whole corpus from scratch, beside
 ``inscribe --all`` of the same, in turn and in fresh processes; then both again with nothing
 changed.
 """
@@ -27,6 +27,10 @@ from typing import Any
 
 from training.offline.fit import models_without
 from training.offline.sessions import SHARED, SHORT, TUNED, Labelled, load
+from training.topics.labels import LONG as LONG_ONES
+from training.topics.labels import SHORT as SHORT_ONES
+from training.topics.labels import labelled
+from training.topics.learn import examples, learn
 
 from benchmarks.frozen_rules import extract_by_rules
 from minutebook.extract.offline.extractor import extract_offline
@@ -78,11 +82,19 @@ def judged(sessions: Sequence[Labelled], answers: dict[str, Any], shared: Path) 
 def learned_answers(sessions: Sequence[Labelled]) -> dict[str, Any]:
     """Each repository by models that have not seen it; the small ones are left out together."""
     found = {}
+    headings = {
+        one.id: (one.repository, examples([one])) for one in labelled(*LONG_ONES, *SHORT_ONES)
+    }
     for fold in sorted({s.fold for s in sessions}):
         models = models_without(sessions, fold)
+        unseen = {s.repository for s in sessions if s.fold == fold}
+        others = [
+            e for repository, own in headings.values() if repository not in unseen for e in own
+        ]
+        headed = learn(others, f"all but {fold}")
         for s in sessions:
             if s.fold == fold:
-                found[s.id] = answer(s, extract_offline, models)
+                found[s.id] = answer(s, extract_offline, models, headed)
     return found
 
 
