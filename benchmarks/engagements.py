@@ -5,9 +5,9 @@
 Quality: every labelled session is labelled by models that were trained without its repository
 (training/offline, training/topics), and by the first release's rules; both are scored by
 ``labels/score.py``. The difference has a 95 % interval by a paired bootstrap over sessions. The
-rules' score is no feature of the models. Cost: ``ingest --extractor offline`` of the whole corpus from scratch, beside
-``inscribe --all`` of the same, in turn and in fresh processes; then both again with nothing
-changed.
+rules' score is no feature of the models. Cost: ``ingest --extractor offline`` of the whole corpus
+from scratch, beside ``inscribe --all`` of the same, in turn and in fresh processes; then both again
+with nothing changed.
 """
 
 from __future__ import annotations
