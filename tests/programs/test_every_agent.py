@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 import shutil
@@ -127,7 +128,7 @@ def spoil(value: Any, chance: random.Random) -> None:
     while isinstance(value, dict | list) and value:
         key: Any = chance.choice(list(value) if isinstance(value, dict) else range(len(value)))
         if chance.random() < 0.4 or not isinstance(value[key], dict | list):
-            value[key] = chance.choice(ODD)
+            value[key] = copy.deepcopy(chance.choice(ODD))  # else one would end up in itself
             return
         value = value[key]
 
