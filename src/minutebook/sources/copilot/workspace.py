@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 
+_NULL = frozenset({"", "~", "null"})
+
 
 class Workspace(msgspec.Struct, frozen=True):
     name: str | None = None
@@ -22,25 +24,24 @@ def read_workspace(content: bytes) -> Workspace:
     import yaml  # only now: it is slow to import
 
     try:
-        # The loader written in Python: libyaml's overflows the stack on nested brackets.
-        typed = yaml.load(content, Loader=yaml.SafeLoader)
-        words = yaml.load(content, Loader=yaml.BaseLoader)
-    except (yaml.YAMLError, ValueError, RecursionError, OverflowError):
+        # Scalars stay words: a session called 2026 is not a number. This loader is written in
+        # Python: libyaml's overflows the stack on nested brackets.
+        fields = yaml.load(content, Loader=yaml.BaseLoader)
+    except (yaml.YAMLError, ValueError, RecursionError):
         return Workspace()
-    if not isinstance(typed, dict) or not isinstance(words, dict):
+    if not isinstance(fields, dict):
         return Workspace()
     return Workspace(
-        _word(typed, words, "name"),
-        typed.get("user_named") is True,
-        _word(typed, words, "cwd"),
-        _word(typed, words, "branch"),
+        _word(fields, "name"),
+        fields.get("user_named") == "true",
+        _word(fields, "cwd"),
+        _word(fields, "branch"),
     )
 
 
-def _word(typed: dict[Any, Any], words: dict[Any, Any], name: str) -> str | None:
-    """A field as it was written: a session called 2026 is not a number."""
-    found = words.get(name)
-    if typed.get(name) is None or not isinstance(found, str):
+def _word(fields: dict[Any, Any], name: str) -> str | None:
+    found = fields.get(name)
+    if not isinstance(found, str):
         return None
     clean = found.encode("utf-8", "replace").decode().strip()
-    return clean or None
+    return None if clean in _NULL else clean
