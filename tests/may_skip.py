@@ -29,6 +29,8 @@ MAY_SKIP: tuple[tuple[str, str], ...] = (
     ("tests/extract/test_services.py", "needs the shared stub"),
     ("tests/extract/test_without_transcripts.py", _CORPUS),
     ("tests/index/test_at_once.py", "needs to mount"),
+    ("tests/programs/test_copilot.py", _CORPUS),
+    ("tests/programs/test_cursor.py", _CORPUS),
     ("tests/programs/test_expected.py", _CORPUS),
     ("tests/programs/test_expected.py", "attached to its session"),
     ("tests/programs/test_every_agent.py", _CORPUS),

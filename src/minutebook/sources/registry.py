@@ -17,6 +17,7 @@ _OWN = (
     "minutebook.sources.claude_code:ClaudeCode",
     "minutebook.sources.pi:Pi",
     "minutebook.sources.copilot:Copilot",
+    "minutebook.sources.cursor:Cursor",
 )
 
 

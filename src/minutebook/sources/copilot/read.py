@@ -147,9 +147,7 @@ class CopilotReading(LinesReading[Event]):
                 rounds=self._agent_rounds(id, agent, by_call),
             )
 
-    def _agent_rounds(
-        self, id: str, agent: Agent, by_call: dict[str, str]
-    ) -> tuple[Round, ...]:
+    def _agent_rounds(self, id: str, agent: Agent, by_call: dict[str, str]) -> tuple[Round, ...]:
         report = FormatReport()  # its lines were counted already
         draft = Draft(Facts(id, SOURCE), report, tool_kind, full=self.draft.full)
         draft.cwd, draft.branch = self.draft.cwd, self.draft.branch
