@@ -158,7 +158,7 @@ class CursorReading(LinesReading[Line]):
         """Calls have no ids: the first result is that of the first call, unless it says more."""
         wanted = piece.tool_use_id
         named = [a for a in self._asked if a.id == wanted or (piece.name and a.name == piece.name)]
-        asked = (named or self._asked or [None])[0]
+        asked = next(iter(named or self._asked), None)
         if asked is not None:
             self._asked.remove(asked)
         result = ToolResult(_words(piece.content) or piece.text or "", bool(piece.is_error))
