@@ -164,6 +164,25 @@ def test_what_stands_around_a_prompt_is_not_typed(tmp_path: Path) -> None:
     assert [b.kind for b in round.blocks if isinstance(b, Notice)] == [kinds.META]
 
 
+def test_a_prompt_that_is_not_closed_is_one(tmp_path: Path) -> None:
+    """FMT-04: half a tag loses no words."""
+    (round,) = read(open_file(made(tmp_path, line("user", text("<user_query>\nGo on"))))).rounds
+    assert round.prompt is not None
+    assert round.prompt.said == "Go on"
+
+
+def test_subagents_asked_the_same_are_told_apart(tmp_path: Path) -> None:
+    """AGT-04: two calls with the same words started two subagents."""
+    call = {"type": "tool_use", "name": "Task", "input": {"prompt": "Count"}}
+    path = made(tmp_path, line("user", text("Both")), line("assistant", call, call))
+    (path.parent / "subagents").mkdir()
+    for kid in ("a", "b"):
+        (path.parent / "subagents" / f"{kid}.jsonl").write_text(line("user", text("Count")))
+    session = read(open_file(path))
+    assert [call.agent for call in session.rounds[0].calls] == ["a", "b"]
+    assert len({agent.call_id for agent in session.subagents}) == 2
+
+
 def test_ids_stay_when_the_file_grows(tmp_path: Path) -> None:
     """AGT-04: two lines that say the same are two messages, and keep their ids."""
     lines = [line("user", text("again")), line("assistant", text("done"))] * 2

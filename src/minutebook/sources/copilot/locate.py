@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -17,6 +18,7 @@ SOURCE = "copilot"
 SESSIONS = "session-state"
 EVENTS = "events.jsonl"
 WORKSPACE = "workspace.yaml"
+_LOOKED_AT = 50  # files of a folder
 _MOST_NOTES = 1 << 14  # bytes of a workspace.yaml; one has 300
 
 
@@ -39,7 +41,7 @@ def default_root() -> Path:
 def claims(path: Path) -> bool:
     """A session's file or folder; or Copilot's own folder, or one of sessions."""
     if path.is_dir():
-        return any(_is_session(file) for file in _files(path))
+        return any(_is_session(file) for file in islice(_candidates(path), _LOOKED_AT))
     return path.suffix == ".jsonl" and _is_session(path)
 
 
@@ -48,15 +50,19 @@ def discover(places: Iterable[Path]) -> tuple[list[Transcript], list[Trouble]]:
 
 
 def _files(place: Path) -> Iterator[Path]:
+    """The sessions of a place; in a folder that is not Copilot's, a file has to look like one."""
+    own = place.name == SESSIONS or (place / SESSIONS).is_dir()
+    return (file for file in _candidates(place) if own or _is_session(file))
+
+
+def _candidates(place: Path) -> Iterator[Path]:
     """Files that may be sessions: of Copilot's folder, of its ``session-state``, of one session."""
-    inner = place / SESSIONS
-    own = inner.is_dir() or place.name == SESSIONS
-    folder = inner if inner.is_dir() else place
-    yield from (path for path in (place / EVENTS,) if path.is_file())
+    if (place / EVENTS).is_file():
+        yield place / EVENTS
+    folder = place / SESSIONS if (place / SESSIONS).is_dir() else place
     yield from sorted(folder.glob(f"*/{EVENTS}"))
-    for path in sorted(folder.glob("*.jsonl")):  # what older versions wrote
-        if path.name != EVENTS and (own or _is_session(path)):
-            yield path
+    # What older versions wrote.
+    yield from sorted(path for path in folder.glob("*.jsonl") if path.name != EVENTS)
 
 
 def session_id(path: Path) -> str:

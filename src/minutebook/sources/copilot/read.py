@@ -12,11 +12,11 @@ from typing import Any
 
 import msgspec
 
-from minutebook.model import FormatReport, Round, SessionInfo, Subagent
+from minutebook.model import BadLine, FormatReport, Round, SessionInfo, Subagent
 from minutebook.sources.assembly.draft import Draft
 from minutebook.sources.assembly.facts import Facts
 from minutebook.sources.assembly.lines import DECODE_ERRORS, Lines, LinesCheckpoint, LinesReading
-from minutebook.sources.base import Depth, Transcript
+from minutebook.sources.base import Depth, Transcript, reason_of
 from minutebook.sources.copilot.conversation import Conversation, Memory
 from minutebook.sources.copilot.locate import SOURCE, workspace
 from minutebook.sources.copilot.records import AgentStarted, Asset, Data, Event, data_of
@@ -159,11 +159,14 @@ class CopilotReading(LinesReading[Event]):
 
         lines: Lines[Event] = Lines(self.path, Event, report, agent.first, wanted)
         conversation = Conversation(draft, lines.raw, self._asset, agents=by_call)
-        for event in lines:
-            if lines.position > agent.last:
-                break
-            if agent_of(event) == id:
-                conversation.take(event)
+        try:
+            for event in lines:
+                if lines.position > agent.last:
+                    break
+                if agent_of(event) == id:
+                    conversation.take(event)
+        except OSError as error:
+            self.report.bad_lines.append(BadLine(0, reason_of(error), str(self.path)))
         conversation.settle()
         draft.finish()
         if self.draft.full:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -16,6 +17,7 @@ SOURCE = "cursor"
 PROJECTS = "projects"
 TRANSCRIPTS = "agent-transcripts"
 SUBAGENTS = "subagents"
+_LOOKED_AT = 50  # files of a folder
 
 
 class _Said(msgspec.Struct):
@@ -37,7 +39,7 @@ def default_root() -> Path:
 def claims(path: Path) -> bool:
     """A transcript or its folder; or Cursor's own folder, or one of transcripts."""
     if path.is_dir():
-        return any(_is_transcript(file) for file in _files(path))
+        return any(_is_transcript(file) for file in islice(_candidates(path), _LOOKED_AT))
     return path.suffix == ".jsonl" and _is_transcript(path)
 
 
@@ -46,6 +48,15 @@ def discover(places: Iterable[Path]) -> tuple[list[Transcript], list[Trouble]]:
 
 
 def _files(place: Path) -> Iterator[Path]:
+    """The transcripts of a place; in a folder that is not Cursor's, a file has to look like one."""
+    return (file for file in _candidates(place) if _is_own(file) or _is_transcript(file))
+
+
+def _is_own(path: Path) -> bool:
+    return TRANSCRIPTS in (path.parent.name, path.parent.parent.name)
+
+
+def _candidates(place: Path) -> Iterator[Path]:
     """Files that may be transcripts: of Cursor's folder, of a project's, of any folder of them."""
     if place.name == SUBAGENTS:
         return
@@ -56,14 +67,14 @@ def _files(place: Path) -> Iterator[Path]:
     elif place.name == TRANSCRIPTS:
         yield from _in(place)
     else:
-        yield from (path for path in sorted(place.glob("*.jsonl")) if _is_transcript(path))
+        yield from sorted(place.glob("*.jsonl"))
 
 
 def _in(folder: Path) -> Iterator[Path]:
     """A session has a folder of its own; other files in it are not transcripts."""
     yield from sorted(folder.glob("*.jsonl"))
-    for inner in sorted(folder.iterdir()):
-        if (path := inner / f"{inner.name}.jsonl").is_file():
+    for path in sorted(folder.glob("*/*.jsonl")):
+        if path.stem == path.parent.name:
             yield path
 
 

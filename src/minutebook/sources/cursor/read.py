@@ -36,7 +36,7 @@ from minutebook.sources.cursor.store import moment, read_meta
 from minutebook.sources.cursor.tools import tool_kind
 from minutebook.sources.files import first_line
 
-_QUERY = re.compile(r"<user_query>(.*?)</user_query>", re.DOTALL)
+_QUERY = re.compile(r"<user_query>(.*?)(?:</user_query>|\Z)", re.DOTALL)
 _CONTEXT = re.compile(r"\s*<([a-z]+(?:_[a-z]+)+)>")
 _CALLS = frozenset({"tool_use", "tool_call", "tool-call"})
 _RESULTS = frozenset({"tool_result", "tool-result"})
@@ -69,12 +69,10 @@ class CursorReading(LinesReading[Line]):
         self._last, self._same = -1, 0
         self._called: dict[str, str] = {}  # by subagent, the call that started it
         super().__init__(path, draft, depth, resume)
-        taken = set(self._called)
-        self._tasks = {
-            task: file.stem
-            for file in self._agents
-            if (task := _task(file)) and file.stem not in taken
-        }
+        self._tasks: dict[str, list[str]] = {}
+        for file in self._agents:
+            if file.stem not in self._called and (task := _task(file)):
+                self._tasks.setdefault(task, []).append(file.stem)
 
     def state(self) -> Any:
         return self._asked, self._called
@@ -131,6 +129,9 @@ class CursorReading(LinesReading[Line]):
     # -- the model
 
     def _replied(self, record: Line, pieces: list[Piece]) -> None:
+        if not pieces:
+            self.report.left_out["assistant without words"] += 1
+            return
         id, draft = self._id(), self.draft
         reply = draft.reply(None, id=id, at=None, model=record.model)
         calls = [piece for piece in pieces if piece.type in _CALLS]
@@ -171,9 +172,11 @@ class CursorReading(LinesReading[Line]):
         if not self._tasks or tool_kind(piece.name or "") != "delegate":
             return None
         task = piece.input.get("prompt") if isinstance(piece.input, dict) else None
-        agent = self._tasks.pop(task.strip(), None) if isinstance(task, str) else None
-        if agent is not None:
-            self._called[agent] = call
+        waiting = self._tasks.get(task.strip()) if isinstance(task, str) else None
+        if not waiting:
+            return None
+        agent = waiting.pop(0)
+        self._called[agent] = call
         return agent
 
     def subagent_count(self) -> int:
