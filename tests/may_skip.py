@@ -34,6 +34,8 @@ MAY_SKIP: tuple[tuple[str, str], ...] = (
     ("tests/programs/test_codex_cli.py", _CLAUDE),
     ("tests/programs/test_codex_cli.py", _CORPUS),
     ("tests/programs/test_codex_export.py", _CORPUS),
+    ("tests/programs/test_copilot.py", _CORPUS),
+    ("tests/programs/test_cursor.py", _CORPUS),
     ("tests/programs/test_expected.py", _CORPUS),
     ("tests/programs/test_every_agent.py", _CORPUS),
     ("tests/sources/test_checkpoint.py", _CORPUS),

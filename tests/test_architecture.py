@@ -33,6 +33,7 @@ CONNECTS = frozenset(
         "minutebook.record.database",
         "minutebook.index.database",
         "minutebook.sources.databases",
+        "minutebook.sources.cursor.store",  # an agent's own, only to read it
     }
 )  # modules that may open a database
 

@@ -128,7 +128,7 @@ def spoil(value: Any, chance: random.Random) -> None:
     while isinstance(value, dict | list) and value:
         key: Any = chance.choice(list(value) if isinstance(value, dict) else range(len(value)))
         if chance.random() < 0.4 or not isinstance(value[key], dict | list):
-            value[key] = deepcopy(chance.choice(ODD))
+            value[key] = deepcopy(chance.choice(ODD))  # else one would end up in itself
             return
         value = value[key]
 
@@ -137,7 +137,7 @@ def spoil(value: Any, chance: random.Random) -> None:
 def test_archived_once_and_for_all(program: str, tmp_path: Path) -> None:
     """AGT-04, AGT-05, INS-18: the same bytes each time, nothing to do the second time, and all of
     it readable once the source is gone."""
-    home = homes(program)[0]
+    home = next(iter(homes(program)), AGENTS / program)
     source = SOURCES.by_program(program)
     assert source is not None
     copy = tmp_path / "home"

@@ -49,8 +49,9 @@ def test_texts_and_calls_come_in_their_order(case: tuple[dict[str, Any], Session
     """AGT-04: what the model said, thought and called, in the order it did."""
     one, session = case
     for seen, turn in zip(told(session), one["turns"], strict=True):
-        kept = [event for event in turn["events"] if event.get("persisted", True)]
-        for event, want in zip(seen["events"], kept, strict=True):
+        # Some agents drop the half of an answer that was there when it was interrupted.
+        written = [want for want in turn["events"] if want.get("persisted", True)]
+        for event, want in zip(seen["events"], written, strict=True):
             assert event["type"] == want["type"], turn["prompt"]
             if want["type"] == "call":
                 assert_call(event["call"], want)

@@ -17,6 +17,8 @@ _OWN = (
     "minutebook.sources.claude_code:ClaudeCode",
     "minutebook.sources.codex:Codex",
     "minutebook.sources.pi:Pi",
+    "minutebook.sources.copilot:Copilot",
+    "minutebook.sources.cursor:Cursor",
 )
 
 

@@ -104,6 +104,11 @@ class Lines(Generic[R]):
         """Where the last whole line ends; None where half a line follows it."""
         return self._lines.offset if self._lines.terminated else None
 
+    def line(self) -> memoryview:
+        """The bytes of the current line; valid until the next one is asked for."""
+        start, end = self._span
+        return self._lines.view[start:end]
+
     def raw(self) -> dict[str, Any]:
         """The current record as it stands in the file."""
         if self._rescued is not None:

@@ -33,10 +33,16 @@ _decode = msgspec.json.Decoder(_Line).decode
 def claims(path: Path) -> bool:
     """Whether this is a transcript of Claude Code, or a folder of them."""
     if path.is_dir():
-        return (path / "projects").is_dir() or any(
+        return _is_home(path) or any(
             _is_transcript(file) for file in islice(path.glob("*.jsonl"), _LOOKED_AT)
         )
     return path.is_file() and path.suffix == ".jsonl" and _is_transcript(path)
+
+
+def _is_home(path: Path) -> bool:
+    """Cursor has a folder of projects, too; its transcripts are one level further down."""
+    projects = path / "projects"
+    return projects.is_dir() and next(projects.glob("*/agent-transcripts"), None) is None
 
 
 def _is_transcript(path: Path) -> bool:
