@@ -25,6 +25,7 @@ from minutebook.model.prospective import (
     Place,
     Violation,
 )
+from minutebook.record.frontmatter import is_deep
 
 MOST_BYTES = 1_000_000
 """A larger file is read no further, and never written."""
@@ -111,6 +112,8 @@ def _fields(text: str) -> tuple[dict[str, Any], str, str | None]:
     body = text[match.end() :]
     if _CONFLICT.search(match[2]):
         return {}, body, "its frontmatter has merge conflict markers"
+    if is_deep(match[2]):
+        return {}, body, "its frontmatter is nested too deeply"
     try:
         found = yaml.load(match[2], Loader=yaml.CBaseLoader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:

@@ -12,6 +12,7 @@ from minutebook.derive.identity import Identity
 from minutebook.derive.titles import plain_title
 from minutebook.model.engagement import SessionRecord
 from minutebook.record.facts import SessionFacts
+from minutebook.record.frontmatter import is_deep
 from minutebook.record.notation import encode
 from minutebook.record.patches import Malformed
 
@@ -162,10 +163,12 @@ def _fields(frontmatter: str) -> dict[str, Any]:
     except msgspec.DecodeError:
         import yaml  # only now: importing it costs more than all else an append does
 
+        if is_deep(frontmatter):
+            raise Malformed("the frontmatter is nested too deeply") from None
         try:
             found = yaml.load(frontmatter, Loader=yaml.CSafeLoader)
             words = yaml.load(frontmatter, Loader=yaml.CBaseLoader)
-        except (yaml.YAMLError, ValueError):
+        except (yaml.YAMLError, ValueError, RecursionError):
             raise Malformed("the frontmatter is not YAML") from None
         if not isinstance(found, dict) or not isinstance(words, dict):
             raise Malformed("the frontmatter has no fields") from None
