@@ -242,7 +242,7 @@ BROKEN = {
     "not a word": (BY_HAND.replace("method: build", "method: [a]"), "method is not a word"),
     "not a time": (BY_HAND.replace("sessions: []", "started: soon"), "started is not a time"),
     "odd items": (BY_HAND.replace("  - Tell ops", "  - [1]"), "1 of obligations cannot"),
-    "deep": ("---\nx: " + "[" * 5000 + "\n---\n", "not YAML"),
+    "deep": ("---\nx: " + "[" * 5000 + "\n---\n", "nested too deeply"),
 }
 
 
