@@ -29,7 +29,11 @@ FLOORS = (
 )
 HEIGHT = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 CONNECTS = frozenset(
-    {"minutebook.record.database", "minutebook.index.database"}
+    {
+        "minutebook.record.database",
+        "minutebook.index.database",
+        "minutebook.sources.opencode.database",  # an agent's own, only to read it
+    }
 )  # modules that may open a database
 
 
