@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -127,7 +128,7 @@ def spoil(value: Any, chance: random.Random) -> None:
     while isinstance(value, dict | list) and value:
         key: Any = chance.choice(list(value) if isinstance(value, dict) else range(len(value)))
         if chance.random() < 0.4 or not isinstance(value[key], dict | list):
-            value[key] = chance.choice(ODD)
+            value[key] = deepcopy(chance.choice(ODD))
             return
         value = value[key]
 

@@ -6,6 +6,7 @@ tokens of accounts.
 
 from __future__ import annotations
 
+import atexit
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -16,12 +17,16 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import quote
 
-from minutebook.sources.opencode.records import Family, Held
+from minutebook.sources.opencode.records import Families, Family, Held
 
 _MAGIC = b"SQLite format 3\x00"
 _OWN = frozenset({"session", "message", "part"})
 _COPIES = 3  # attempts at a copy nothing was written to meanwhile
 _WAIT = 2.0  # seconds for a writer that is just checkpointing
+# How long a value is; from 3.43 on without reading it.
+_BYTES = (
+    "octet_length(data)" if sqlite3.sqlite_version_info >= (3, 43) else "length(CAST(data AS BLOB))"
+)
 _State = tuple[tuple[int, int], tuple[int, int]]
 
 
@@ -95,8 +100,16 @@ def _copy(path: Path, state: _State) -> Path:
             state, before = _state(path), state
             if state == before:
                 break
+        if known is not None:
+            known[1].cleanup()
         known = _copies[path] = (state, folder)
     return Path(known[1].name) / path.name
+
+
+@atexit.register
+def _throw_copies_away() -> None:
+    while _copies:
+        _copies.popitem()[1][1].cleanup()
 
 
 def _beside(path: Path, ending: str) -> Path:
@@ -116,13 +129,13 @@ def _state(path: Path) -> _State:
 # ------------------------------------------------------------ all sessions
 
 
-def families(path: Path) -> dict[str, Family]:
-    """Every session's row, by its id: one query, and none while nothing was written."""
+def families(path: Path) -> Families:
+    """Every session's row: one query, and none while nothing was written."""
     return _families(path, _state(path))
 
 
 @lru_cache(maxsize=4)
-def _families(path: Path, state: _State) -> dict[str, Family]:
+def _families(path: Path, state: _State) -> Families:
     del state
     with _opened(path) as connection:
         had = {_text(row[1]) for row in connection.execute("PRAGMA table_info(session)")}
@@ -134,14 +147,13 @@ def _families(path: Path, state: _State) -> dict[str, Family]:
             f" LEFT JOIN ({_sums('message')}) m ON m.session_id = s.id"
             f" LEFT JOIN ({_sums('part')}) p ON p.session_id = s.id"
         ).fetchall()
-    found = (_family(row) for row in rows)
-    return {family.id: family for family in found}
+    return Families(map(_family, rows))
 
 
 def _sums(table: str) -> str:
     # Rows are updated in place: the sum of their times tells, where their number does not.
     return (
-        "SELECT session_id, count(*) n, sum(length(CAST(data AS BLOB))) bytes,"
+        f"SELECT session_id, count(*) n, sum({_BYTES}) bytes,"
         f" max(time_updated) latest, total(time_updated) sum FROM {table} GROUP BY session_id"
     )
 

@@ -13,7 +13,7 @@ import msgspec
 from minutebook.errors import NotFound
 from minutebook.sources.base import Transcript, Trouble, reason_of
 from minutebook.sources.opencode import database, tree
-from minutebook.sources.opencode.records import Family, Held
+from minutebook.sources.opencode.records import Families, Family, Held
 
 SOURCE = "opencode"
 _RECENT = 600.0  # seconds in which sessions may have been written together
@@ -65,8 +65,8 @@ def discover(places: Iterable[Path]) -> tuple[list[Transcript], list[Trouble]]:
             except OSError as error:
                 troubles.append(Trouble(path, reason_of(error)))
                 continue
-            imported |= families.keys()
-            for one in _grouped(families):
+            imported |= families.by_id.keys()
+            for one in families.grouped():
                 known = _transcript(path, one, root, key=one[0].id)
                 found.setdefault(known.location, known)
         for path, one in _in_tree(place, root, imported):
@@ -77,33 +77,6 @@ def discover(places: Iterable[Path]) -> tuple[list[Transcript], list[Trouble]]:
 
 def _only(place: Path, suffix: str) -> list[Path]:
     return [place] if place.suffix == suffix else []
-
-
-def _grouped(families: dict[str, Family]) -> Iterator[list[Family]]:
-    """Each session with its subagents'."""
-    below = _below(families)
-    return (_with(family, below) for family in families.values() if family.parent is None)
-
-
-def _below(families: dict[str, Family]) -> dict[str, list[Family]]:
-    below: dict[str, list[Family]] = {}
-    for family in families.values():
-        if family.parent is not None:
-            below.setdefault(family.parent, []).append(family)
-    return below
-
-
-def _with(family: Family, below: dict[str, list[Family]]) -> list[Family]:
-    """A session, its subagents', theirs, and so on; in the order they were begun."""
-    found = {family.id: family}
-    waiting = [family.id]
-    while waiting:
-        for one in below.get(waiting.pop(), ()):
-            if one.id not in found:
-                found[one.id] = one
-                waiting.append(one.id)
-    own, *others = found.values()
-    return [own, *sorted(others, key=lambda one: (one.created, one.id))]
 
 
 def _in_tree(
@@ -129,8 +102,8 @@ def _family_in_tree(path: Path) -> list[Family]:
     wanted = {own.id}
     while more := {id for id, (_, s) in sessions.items() if s.parentID in wanted} - wanted:
         wanted |= more
-    families = {id: tree.family(*sessions[id]) for id in sorted(wanted)}
-    return _with(families[own.id], _below(families))
+    families = Families(tree.family(*sessions[id]) for id in sorted(wanted))
+    return families.of(families.by_id[own.id])
 
 
 def _transcript(path: Path, family: list[Family], root: Path | None, key: str = "") -> Transcript:
@@ -153,10 +126,10 @@ def family_of(transcript: Transcript) -> list[Family]:
     if not transcript.key:
         return _family_in_tree(transcript.path)
     families = database.families(transcript.path)
-    own = families.get(transcript.key)
+    own = families.by_id.get(transcript.key)
     if own is None:
         raise FileNotFoundError(2, "no such session", transcript.location)
-    return _with(own, _below(families))
+    return families.of(own)
 
 
 def messages_of(transcript: Transcript) -> Callable[[str], Iterator[Held]]:
@@ -203,7 +176,7 @@ def orphans(folder: Path) -> list[Trouble]:
     found: list[Trouble] = []
     for path in _databases(folder):
         try:
-            families = database.families(path)
+            families = database.families(path).by_id
         except OSError:
             continue
         for one in families.values():
@@ -238,6 +211,6 @@ def _latest(path: Path) -> set[str]:
         families = database.families(path)
     except OSError:
         return set()
-    grouped = [_transcript(path, one, None, one[0].id) for one in _grouped(families)]
+    grouped = [_transcript(path, one, None, one[0].id) for one in families.grouped()]
     newest = max((one.mtime for one in grouped), default=0.0)
     return {one.session_id for one in grouped if one.mtime >= newest - _RECENT}

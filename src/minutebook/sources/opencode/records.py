@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any
 
 import msgspec
@@ -27,6 +28,33 @@ class Family(msgspec.Struct, frozen=True):
     """When any of it was last written, in seconds."""
     state: str
     """Changes when any of it does."""
+
+
+class Families:
+    """Sessions by their id, and which are whose subagents'."""
+
+    def __init__(self, families: Iterable[Family]) -> None:
+        self.by_id = {family.id: family for family in families}
+        self._below: dict[str, list[Family]] = {}
+        for family in self.by_id.values():
+            if family.parent is not None:
+                self._below.setdefault(family.parent, []).append(family)
+
+    def grouped(self) -> Iterator[list[Family]]:
+        """Each session with its subagents'."""
+        return (self.of(family) for family in self.by_id.values() if family.parent is None)
+
+    def of(self, family: Family) -> list[Family]:
+        """A session, its subagents', theirs, and so on; in the order they were begun."""
+        found = {family.id: family}
+        waiting = [family.id]
+        while waiting:
+            for one in self._below.get(waiting.pop(), ()):
+                if one.id not in found:
+                    found[one.id] = one
+                    waiting.append(one.id)
+        own, *others = found.values()
+        return [own, *sorted(others, key=lambda one: (one.created, one.id))]
 
 
 class Held(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from minutebook.derive import messages as kinds
-from minutebook.model import BadLine, Block, Document, Image, Reply
+from minutebook.model import BadLine, Document, Image, Reply, Text
 from minutebook.sources.assembly.draft import Draft
 from minutebook.sources.assembly.lines import DECODE_ERRORS
 from minutebook.sources.assembly.opened import OpenMessage
@@ -28,6 +28,7 @@ from minutebook.sources.opencode.values import (
 
 _BOOKKEEPING = frozenset({"step-start", "step-finish", "snapshot", "patch"})
 _WAITING = frozenset({"pending", "running"})
+_INSTEAD = "[Attached "
 _ABORTED = "MessageAbortedError"
 _message = msgspec.json.Decoder(MessageFields).decode
 _part = msgspec.json.Decoder(Part).decode
@@ -49,6 +50,8 @@ class Telling:
         self.settled = True
         """Whether rounds that ended before the last message can no longer change."""
         self._trigger: str | None = None
+        self._repeats = False  # the next message may be a copy of the prompt before
+        self._prompted: list[str] = []
         self._replies: set[str] = set()
         self._last = ""
 
@@ -63,6 +66,7 @@ class Telling:
         elif message.role == "assistant":
             # The program replies to one thing at a time: whatever came before has ended.
             self.growing = message.completed is None and message.error is None
+            self._repeats = message.is_summary and self._trigger == "auto"
             if message.is_summary:
                 self._compacted(held, message, parts)
             else:
@@ -105,7 +109,7 @@ class Telling:
 
     def _asked(self, held: Held, message: MessageFields, parts: _Parts) -> None:
         draft, at = self.draft, stamp(message.created)
-        said: list[Block] = []
+        said: list[Text] = []
         shown: list[Image | Document] = []
         asides: _Parts = []
         is_prompt = False
@@ -122,8 +126,11 @@ class Telling:
                 self._trigger = "auto" if part.auto else "manual"
             else:
                 asides.append((id, part, data))
-        if is_prompt:
+        if is_prompt and self._is_repeated(said):
+            draft.notice(kinds.META, "\n\n".join(s.text for s in said), id=held.id, at=at)
+        elif is_prompt:
             draft.prompt([*said, *shown], id=held.id, at=at)
+            self._prompted = [words.text for words in said]
         else:
             draft.facts.saw(at)
             for number, picture in enumerate(shown):
@@ -131,6 +138,16 @@ class Telling:
                 draft.attachment("file", kept, id=f"{held.id}-file-{number}", at=at)
         for id, part, data in asides:
             self._aside(id, part, data, at)
+
+    def _is_repeated(self, said: list[Text]) -> bool:
+        """After it ran out of room, the program asks again what it was asked last: a copy, with
+        words instead of its pictures."""
+        known = {*self._prompted}
+        return (
+            self._repeats
+            and bool(said)
+            and all(words.text in known or words.text.startswith(_INSTEAD) for words in said)
+        )
 
     def _aside(self, id: str, part: Part, data: bytes, at: str | None) -> None:
         """What came with a message, and neither side said."""
@@ -235,6 +252,7 @@ class Telling:
         words = [p.text for _, p, _ in parts if p.type == "text" and p.text]
         if words or message.error is None:
             draft.compacted("\n\n".join(words), id=held.id, at=at, trigger=self._trigger)
+        self._trigger = None
         for id, part, data in parts:
             if part.type != "text":
                 self._aside(id, part, data, at)
