@@ -7,6 +7,7 @@ tokens of accounts.
 from __future__ import annotations
 
 import atexit
+import os
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -74,8 +75,10 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 
 def _tried(path: Path, how: str) -> sqlite3.Connection:
-    """A connection that has read something."""
-    connection = sqlite3.connect(f"file:{quote(str(path))}?{how}", uri=True, timeout=_WAIT)
+    """A connection that has read something. A page of the viewer may go on with it in another
+    thread, but never in two at once."""
+    place = f"file:{quote(os.fsencode(path))}?{how}"
+    connection = sqlite3.connect(place, timeout=_WAIT, check_same_thread=False, uri=True)
     try:
         connection.text_factory = bytes
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()

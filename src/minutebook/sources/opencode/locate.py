@@ -82,14 +82,16 @@ def _only(place: Path, suffix: str) -> list[Path]:
 def _in_tree(
     place: Path, root: Path | None, imported: set[str]
 ) -> Iterator[tuple[Path, list[Family]]]:
-    storage = _storage(place) if root is not None else None
-    if root is not None and storage is None:
+    """Sessions of JSON files: of the one that was named, or of a folder's."""
+    if root is None:
+        if tree.is_session(place):
+            yield place, _family_in_tree(place)
         return
-    named = tree.session_files(storage) if storage is not None else _only(place, ".json")
-    for path in named:
-        session = tree.session_file(path)
-        if session is not None and session.parentID is None and session.id not in imported:
-            yield path, _family_in_tree(path)
+    storage = _storage(root)
+    sessions = tree.sessions_in(tree.session_files(storage)) if storage is not None else {}
+    left = {id: known for id, known in sessions.items() if id not in imported}
+    for one in Families(tree.family(*known) for known in left.values()).grouped():
+        yield left[one[0].id][0], one
 
 
 def _family_in_tree(path: Path) -> list[Family]:
@@ -151,8 +153,13 @@ def current(transcript: Transcript) -> Transcript | None:
 
 def head(transcript: Transcript) -> str:
     """What stays while a session grows; the same in the tree and in a database it went into."""
-    own = family_of(transcript)[0]
-    return _digest(f"{own.id} {own.created}")
+    if transcript.key:
+        own = family_of(transcript)[0]
+        return _digest(f"{own.id} {own.created}")
+    session = tree.session_file(transcript.path)
+    if session is None:
+        raise FileNotFoundError(2, "No such file or directory", str(transcript.path))
+    return _digest(f"{session.id} {session.began}")
 
 
 def beside(transcript: Transcript) -> str:

@@ -82,6 +82,11 @@ class SessionFile(msgspec.Struct):
     slug: str | None = None
     time: SessionTime | None = None
 
+    @property
+    def began(self) -> int:
+        created = self.time.created if self.time is not None else None
+        return int(created) if created is not None and abs(created) < 1e15 else 0
+
 
 # ------------------------------------------------------------ messages
 
@@ -225,7 +230,6 @@ class SkimPart(msgspec.Struct):
 
 class Part(SkimPart):
     id: str | None = None
-    messageID: str | None = None
     metadata: Any = None
     filename: str | None = None
     callID: str | None = None

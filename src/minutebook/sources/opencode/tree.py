@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -13,7 +14,6 @@ from minutebook.sources.opencode.records import (
     Family,
     Held,
     Millis,
-    Part,
     SessionFile,
 )
 
@@ -29,8 +29,15 @@ class _Ordered(msgspec.Struct, gc=False):
     time: _Moment | None = None
 
 
+class _Tied(msgspec.Struct, gc=False):
+    """Which message a part belongs to."""
+
+    messageID: str | None = None
+
+
 _session = msgspec.json.Decoder(SessionFile).decode
 _ordered = msgspec.json.Decoder(_Ordered).decode
+_tied = msgspec.json.Decoder(_Tied).decode
 _known: dict[Path, tuple[tuple[int, int], SessionFile | None]] = {}
 
 
@@ -99,7 +106,6 @@ def family(path: Path, session: SessionFile) -> Family:
         size += stat.st_size
         latest = max(latest, stat.st_mtime)
         total += stat.st_mtime_ns
-    created = session.time.created if session.time is not None else None
     return Family(
         id,
         session.parentID,
@@ -108,7 +114,7 @@ def family(path: Path, session: SessionFile) -> Family:
         session.version,
         session.slug,
         None,
-        int(created or 0),
+        session.began,
         size,
         latest,
         f"{count} {size} {total}",
@@ -170,13 +176,24 @@ def _parts(folder: Path) -> Iterator[tuple[str, bytes]]:
 
 def _flat(storage: Path) -> dict[str, list[tuple[str, bytes]]]:
     """Parts that stand in one folder, as the oldest versions wrote them, by their message."""
+    folder = storage / "part"
+    try:
+        written = folder.stat().st_mtime_ns
+    except OSError:
+        return {}
     found: dict[str, list[tuple[str, bytes]]] = {}
-    decode = msgspec.json.Decoder(Part).decode
-    for id, data in _parts(storage / "part"):
+    for id, data in _parts(folder) if _has_flat(folder, written) else ():
         try:
-            part = decode(data)
+            part = _tied(data)
         except DECODE_ERRORS:
             continue
         if part.messageID:
             found.setdefault(part.messageID, []).append((id, data))
     return found
+
+
+@lru_cache(maxsize=4)
+def _has_flat(folder: Path, written: int) -> bool:
+    """Later versions have thousands of folders here, and no file."""
+    del written
+    return bool(_entries(folder))
