@@ -34,6 +34,7 @@ from minutebook.sources.base import Transcript, read_session
 from minutebook.sources.library import Library, open_transcript
 from minutebook.sources.opencode import OpenCode, database, locate
 from minutebook.sources.opencode.values import typed
+from minutebook.verbs.check import check
 from minutebook.verbs.inscribe import inscribe
 from minutebook.verbs.watch import Watcher
 from tests.conftest import PROJECT, needs_corpus
@@ -664,6 +665,16 @@ def test_a_database_is_archived_once_and_for_all(tmp_path: Path) -> None:
         stored = list(left.open(id).rounds())
         assert [[*r.calls] for r in stored] == [[*r.calls] for r in session.rounds]
         assert words(stored) == words(session.rounds)
+
+
+@needs_corpus
+@pytest.mark.parametrize("place", [NEW, OLD], ids=["1.18.33", "1.1.65"])
+def test_the_way_back_loses_nothing(place: Path, tmp_path: Path) -> None:
+    """OPS-16: an inscription, exported for Claude Code and read again, is the same; what was typed
+    and what was stored between quotes, both."""
+    archive = Archive(tmp_path / "archive", (place,))
+    for id in outcomes(archive):
+        assert check(archive, id).problems == []
 
 
 def words(rounds: Sequence[Round]) -> list[list[str]]:
