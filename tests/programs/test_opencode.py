@@ -366,6 +366,21 @@ def test_a_prompt_repeated_by_the_program_is_one_prompt(store: Store) -> None:
     assert [m.text for m in session.rounds[0].replies] == ["Described."]
 
 
+def test_a_command_of_the_person_is_what_was_typed(store: Store) -> None:
+    """FMT-14: `!ls` is stored as a call of the model; the same at both depths."""
+    store.session("ses_a")
+    store.round("ses_a", 1)
+    words = "The following tool was executed by the user"
+    store.ask("ses_a", "m3", words, synthetic=True)
+    state = {"status": "completed", "input": {"command": "ls"}, "output": "calc.py"}
+    store.reply("ses_a", "m4", {"type": "tool", "tool": "bash", "callID": "c", "state": state})
+    for depth in ("skim", "full"):
+        session = read_session(SOURCE.read(only(store.folder), depth))
+        last = session.rounds[-1]
+        assert last.prompt is not None
+        assert (session.info.prompts, last.prompt.said, last.tool_count) == (2, "! ls", 1)
+
+
 def test_reasoning_keeps_its_seal(store: Store) -> None:
     """AGT-04: signatures and ciphertexts of providers are kept with what they belong to."""
     store.session("ses_a")

@@ -29,6 +29,7 @@ from minutebook.sources.opencode.values import (
 _BOOKKEEPING = frozenset({"step-start", "step-finish", "snapshot", "patch"})
 _WAITING = frozenset({"pending", "running"})
 _INSTEAD = "[Attached "
+_BY_HAND = "The following tool was executed by the user"
 _ABORTED = "MessageAbortedError"
 _message = msgspec.json.Decoder(MessageFields).decode
 _part = msgspec.json.Decoder(Part).decode
@@ -52,6 +53,7 @@ class Telling:
         self._trigger: str | None = None
         self._repeats = False  # the next message may be a copy of the prompt before
         self._prompted: list[str] = []
+        self._by_hand: tuple[str, str | None] | None = None  # a message: the next is a command
         self._replies: set[str] = set()
         self._last = ""
 
@@ -66,6 +68,7 @@ class Telling:
         elif message.role == "assistant":
             # The program replies to one thing at a time: whatever came before has ended.
             self.growing = message.completed is None and message.error is None
+            self._ran(parts)
             self._repeats = message.is_summary and self._trigger == "auto"
             if message.is_summary:
                 self._compacted(held, message, parts)
@@ -133,11 +136,28 @@ class Telling:
             self._prompted = [words.text for words in said]
         else:
             draft.facts.saw(at)
+            if [part.text for _, part, _ in asides] == [_BY_HAND]:
+                self._by_hand = (held.id, at)
+                return
             for number, picture in enumerate(shown):
                 kept = msgspec.to_builtins(picture)
                 draft.attachment("file", kept, id=f"{held.id}-file-{number}", at=at)
         for id, part, data in asides:
             self._aside(id, part, data, at)
+
+    def _ran(self, parts: _Parts) -> None:
+        """A person's ``!command`` is stored as a call of the model: what was typed is in it."""
+        if self._by_hand is None:
+            return
+        (id, at), self._by_hand = self._by_hand, None
+        tool = next((data for _, part, data in parts if part.type == "tool"), b"{}")
+        state = _raw(tool).get("state")
+        given = state.get("input") if isinstance(state, dict) else None
+        command = given.get("command") if isinstance(given, dict) else None
+        if isinstance(command, str):
+            self.draft.prompt([Text(f"! {command}")], id=id, at=at)
+        else:
+            self.draft.notice(kinds.META, _BY_HAND, id=id, at=at)
 
     def _is_repeated(self, said: list[Text]) -> bool:
         """After it ran out of room, the program asks again what it was asked last: a copy, with
