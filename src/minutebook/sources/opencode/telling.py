@@ -190,7 +190,7 @@ class Telling:
         if not isinstance(message.path, str | None) and message.path.cwd:
             draft.cwd = message.path.cwd
             draft.facts.saw(cwd=message.path.cwd)
-        key = reply_id(message, held.id)
+        key = reply_id(message, held.id) if draft.full else held.id
         if key in self._replies:
             key = held.id
         self._replies.add(key)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from minutebook.model import (
@@ -36,8 +37,13 @@ def stamp(millis: Millis | None) -> str | None:
     """A time as every source writes it."""
     if millis is None or not 0 < millis < _END_OF_TIME:
         return None
-    seconds, rest = divmod(int(millis), 1000)
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest:03d}Z"
+    minutes, rest = divmod(int(millis), 60_000)
+    return f"{_minute(minutes)}:{rest // 1000:02d}.{rest % 1000:03d}Z"
+
+
+@lru_cache(maxsize=64)
+def _minute(number: int) -> str:
+    return f"{datetime.fromtimestamp(number * 60, UTC):%Y-%m-%dT%H:%M}"
 
 
 # ------------------------------------------------------------ words and files
