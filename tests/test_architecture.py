@@ -32,8 +32,7 @@ CONNECTS = frozenset(
     {
         "minutebook.record.database",
         "minutebook.index.database",
-        "minutebook.sources.databases",
-        "minutebook.sources.cursor.store",  # an agent's own, only to read it
+        "minutebook.sources.databases",  # other agents' own, only to read them
     }
 )  # modules that may open a database
 

@@ -88,7 +88,7 @@ def test_metadata_is_what_the_agent_knew(case: tuple[dict[str, Any], Session]) -
     assert info.cwd == one["cwd"]
     assert info.branch == one.get("git_branch")
     assert not one.get("model") or one["model"] in info.models
-    if one.get("title"):
+    if one.get("title") and one.get("kind") != "subagent":  # that is its task's
         assert info.title == one["title"]
 
 

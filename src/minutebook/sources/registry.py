@@ -16,6 +16,7 @@ GROUP = "minutebook.sources"
 _OWN = (
     "minutebook.sources.claude_code:ClaudeCode",
     "minutebook.sources.codex:Codex",
+    "minutebook.sources.opencode:OpenCode",
     "minutebook.sources.pi:Pi",
     "minutebook.sources.copilot:Copilot",
     "minutebook.sources.cursor:Cursor",

@@ -63,7 +63,7 @@ class Watcher:
         """Sessions that may still be running, and when they were last written to."""
         self._missed: set[Path] = set()
         self._stop = threading.Event()
-        self._seen: dict[Path, tuple[int, float]] = {}
+        self._seen: dict[str, tuple[int, float]] = {}
 
     def run(
         self, stop: threading.Event, ready: Callable[[], None] = lambda: None
@@ -108,8 +108,8 @@ class Watcher:
     def _catch_up(self) -> Iterator[Taken]:
         """Take everything that is not as it was when it was last looked at."""
         found = self._transcripts()
-        changed = [t for t in found if self._seen.get(t.path) != (t.size, t.mtime)]
-        self._seen = {t.path: (t.size, t.mtime) for t in found}
+        changed = [t for t in found if self._seen.get(t.location) != (t.size, t.mtime)]
+        self._seen = {t.location: (t.size, t.mtime) for t in found}
         yield from self._take(changed)
 
     def _heard(self, paths: set[Path]) -> Iterator[Taken]:

@@ -59,7 +59,9 @@ def comes_back(message: Message, flags: Json) -> bool:
     """Whether the record alone gives the message again: classify it as a reader would."""
     if message.queued or message.id is None or message.at is None:
         return False
-    pieces: list[Block] = [Text(b.text) if isinstance(b, Notice) else b for b in message.blocks]
+    pieces: list[Block] = [
+        Text(b.text) if isinstance(b, Notice | Text) else b for b in message.blocks
+    ]
     if not all(isinstance(piece, Text | Image | Document) for piece in pieces):
         return False
     origin = flags.get("origin", {}).get("kind")

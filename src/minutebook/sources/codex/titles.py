@@ -81,8 +81,6 @@ def _states(home: Path) -> dict[str, str]:
 @lru_cache(maxsize=8)
 def _names_of(path: Path, state: tuple[tuple[int, int], ...]) -> dict[str, str]:  # noqa: ARG001
     """All names; `state` is a cache key."""
-    import sqlite3
-
     from minutebook.sources.databases import untouched
 
     try:
@@ -93,5 +91,5 @@ def _names_of(path: Path, state: tuple[tuple[int, int], ...]) -> dict[str, str]:
                 for id, name in rows
                 if isinstance(id, str) and isinstance(name, str) and name.strip()
             }
-    except (OSError, sqlite3.Error):
+    except OSError:
         return {}

@@ -1,15 +1,12 @@
 """``store.db``: what a session is called, which model it had, when it began.
 
-Of what is in it only one row is read. It is not touched: without a log all is in the one file.
+Of what is in it only one row is read.
 """
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from urllib.parse import quote
 
 import msgspec
 
@@ -41,13 +38,12 @@ def read_meta(path: Path | None) -> Meta:
     if path is None:
         return Meta()
     try:
-        logged = path.with_name(path.name + "-wal").exists()
-        how = "mode=ro&readonly_shm=1" if logged else "mode=ro&immutable=1"
-        place = f"file:{quote(str(path))}?{how}"
-        with closing(sqlite3.connect(place, uri=True, timeout=2)) as connection:
+        from minutebook.sources.databases import untouched  # loads sqlite
+
+        with untouched(path) as connection:
             row = connection.execute(
                 "SELECT substr(value, 1, ?) FROM meta WHERE key = '0'", (_MOST,)
             ).fetchone()
         return msgspec.json.decode(bytes.fromhex(row[0]), type=Meta)
-    except (OSError, sqlite3.Error, TypeError, ValueError, RecursionError):
+    except (OSError, TypeError, ValueError, RecursionError):
         return Meta()

@@ -1,0 +1,91 @@
+"""OpenCode: sessions in ``~/.local/share/opencode`` (see README.md beside this file)."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from minutebook.model import ToolKind
+from minutebook.sources.base import Depth, Transcript, Trouble
+from minutebook.sources.files import FileSource
+from minutebook.sources.opencode import tools
+
+if TYPE_CHECKING:
+    from minutebook.sources.opencode.read import OpenCodeReading
+
+
+class OpenCode(FileSource):
+    """The adapter, as the registry knows it. sqlite is loaded when there is something to find."""
+
+    name = program = "opencode"
+    title = "OpenCode"
+    home = "$XDG_DATA_HOME/opencode, else ~/.local/share/opencode"
+
+    # -- finding
+
+    def default_root(self) -> Path:
+        from minutebook.sources.opencode.locate import default_root
+
+        return default_root()
+
+    def discover(self, places: Iterable[Path]) -> tuple[list[Transcript], list[Trouble]]:
+        from minutebook.sources.opencode.locate import discover
+
+        return discover(places)
+
+    def claims(self, path: Path) -> bool:
+        from minutebook.sources.opencode.locate import claims
+
+        return claims(path)
+
+    def current(self, transcript: Transcript) -> Transcript | None:
+        from minutebook.sources.opencode.locate import current
+
+        return current(transcript)
+
+    def head(self, transcript: Transcript, size: int) -> str:
+        from minutebook.sources.opencode.locate import head
+
+        del size
+        return head(transcript)
+
+    def beside(self, transcript: Transcript) -> str:
+        from minutebook.sources.opencode.locate import beside
+
+        return beside(transcript)
+
+    def orphans(self, folder: Path, session_ids: Collection[str]) -> list[Trouble]:
+        from minutebook.sources.opencode.locate import orphans
+
+        del session_ids
+        return orphans(folder)
+
+    # -- reading; rows are updated in place, so nothing is gone on from
+
+    def read(self, transcript: Transcript, depth: Depth) -> OpenCodeReading:
+        from minutebook.sources.opencode.read import OpenCodeReading
+
+        return OpenCodeReading(transcript, depth)
+
+    def tool_kind(self, name: str) -> ToolKind:
+        return tools.tool_kind(name)
+
+    # -- watching
+
+    def matters(self, path: Path) -> bool:
+        from minutebook.sources.opencode.locate import matters
+
+        return matters(path)
+
+    def sessions_of(self, paths: Iterable[Path]) -> set[str]:
+        from minutebook.sources.opencode.locate import sessions_of
+
+        return sessions_of(paths)
+
+    # -- going on
+
+    def resume_command(self, session_id: str, cwd: str | None) -> str:
+        command = f"opencode -s {shlex.quote(session_id)}"
+        return f"cd {shlex.quote(cwd)} && {command}" if cwd else command
