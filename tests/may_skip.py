@@ -30,7 +30,6 @@ MAY_SKIP: tuple[tuple[str, str], ...] = (
     ("tests/extract/test_without_transcripts.py", _CORPUS),
     ("tests/index/test_at_once.py", "needs to mount"),
     ("tests/programs/test_expected.py", _CORPUS),
-    ("tests/programs/test_expected.py", "attached to its session"),
     ("tests/programs/test_every_agent.py", _CORPUS),
     ("tests/sources/test_checkpoint.py", _CORPUS),
     ("tests/sources/test_fuzz.py", "needs the corpus"),

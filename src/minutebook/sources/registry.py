@@ -16,6 +16,7 @@ GROUP = "minutebook.sources"
 _OWN = (
     "minutebook.sources.claude_code:ClaudeCode",
     "minutebook.sources.pi:Pi",
+    "minutebook.sources.qwen:Qwen",
 )
 
 

@@ -33,10 +33,16 @@ _decode = msgspec.json.Decoder(_Line).decode
 def claims(path: Path) -> bool:
     """Whether this is a transcript of Claude Code, or a folder of them."""
     if path.is_dir():
-        return (path / "projects").is_dir() or any(
+        return _has_projects(path) or any(
             _is_transcript(file) for file in islice(path.glob("*.jsonl"), _LOOKED_AT)
         )
     return path.is_file() and path.suffix == ".jsonl" and _is_transcript(path)
+
+
+def _has_projects(path: Path) -> bool:
+    """Qwen Code's folder has one of that name too, with its sessions a level deeper."""
+    inner = path / "projects"
+    return inner.is_dir() and next(inner.glob("*/chats/"), None) is None
 
 
 def _is_transcript(path: Path) -> bool:
