@@ -5,6 +5,7 @@ The file is a tree; its lines are taken in their order, so that what was rewound
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -61,13 +62,10 @@ _BOOKKEEPING = frozenset(
 _CONTEXT = frozenset(
     {"rewind", "agent_bootstrap", "agent_launch_prompt", "session_notes", "omni_recall"}
 )
-_RESULT, _NEAR = b'"type":"tool_result"', 450
-_PASSED = (
-    _RESULT,
-    b'"subtype":"ui_telemetry"',
-    b'"subtype":"attribution_snapshot"',
-    b'"subtype":"file_history_snapshot"',
-)
+_NEAR = 450
+_PASSED = re.compile(
+    rb'"type":"tool_result"|"subtype":"(?:ui_telemetry|attribution_snapshot|file_history_snapshot)"'
+).search
 _OWN_TURN = "########"  # in the id of a prompt: the session's own, not a helper's
 
 
@@ -116,8 +114,7 @@ class QwenReading(LinesReading[Line]):
 
     def wanted(self, data: bytearray, start: int, end: int) -> bool:
         """Results and bookkeeping have no words of either side, and are most of the file."""
-        near = min(end, start + _NEAR)
-        return all(data.find(mark, start, near) < 0 for mark in _PASSED)
+        return _PASSED(data, start, min(end, start + _NEAR)) is None
 
     def passed(self, record: Line) -> None:
         self.draft.facts.saw(record.timestamp)
