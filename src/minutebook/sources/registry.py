@@ -15,6 +15,7 @@ from minutebook.sources.base import Source
 GROUP = "minutebook.sources"
 _OWN = (
     "minutebook.sources.claude_code:ClaudeCode",
+    "minutebook.sources.gemini:Gemini",
     "minutebook.sources.pi:Pi",
     "minutebook.sources.qwen:Qwen",
 )
