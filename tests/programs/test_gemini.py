@@ -310,6 +310,13 @@ def test_a_loaded_session_is_taken_from_its_list(tmp_path: Path) -> None:
     assert [b.text for b in blocks(session, Thinking)] == ["**Plan** look"]
 
 
+def test_a_loaded_session_may_repeat_itself(tmp_path: Path) -> None:
+    """AGT-04: the same words twice in a list are not a copy."""
+    listed = [message(id, "user", [{"text": "go on"}]) for id in ("u", "v")]
+    session = log(tmp_path, header(), {"$set": {"messages": listed}}, message("w", "user", "on"))
+    assert session.info.prompt_ids == ("u", "v", "w")
+
+
 def test_a_rewind_keeps_what_was_said(tmp_path: Path) -> None:
     """AGT-04: ``$rewindTo`` takes nothing away here."""
     session = log(

@@ -60,15 +60,18 @@ def text_of(parts: Sequence[Part]) -> str:
 
 
 def print_of(message: Message) -> str:
-    """What tells a copy of a message: its words, and the calls it makes or answers."""
+    """What tells a copy of a message: its words; without any, the calls it makes or answers."""
     parts = parts_of(message.content if message.content is not None else message.parts)
-    calls = [part.functionCall.id for part in parts if part.functionCall is not None]
-    calls += [part.functionResponse.id for part in parts if part.functionResponse is not None]
-    if not calls and message.toolCalls:
-        heads = [maybe(raw, CallHead) for raw in message.toolCalls]
-        calls = [head.id for head in heads if head is not None]
-    told = f"{message.type}\n{calls}\n{text_of(parts)}"
-    return hashlib.blake2b(told.encode("utf-8", "replace"), digest_size=8).hexdigest()
+    told = text_of(parts) or " ".join(filter(None, _calls(message, parts)))
+    known = f"{message.type}\n{told}".encode("utf-8", "replace")
+    return hashlib.blake2b(known, digest_size=8).hexdigest()
+
+
+def _calls(message: Message, parts: Sequence[Part]) -> list[str | None]:
+    made = [part.functionCall.id for part in parts if part.functionCall is not None]
+    answered = [p.functionResponse.id for p in parts if p.functionResponse is not None]
+    heads = [maybe(raw, CallHead) for raw in message.toolCalls or []]
+    return made or answered or [head.id for head in heads if head is not None]
 
 
 def summary_of(fresh: Sequence[Message]) -> Message | None:

@@ -123,7 +123,8 @@ class Teller:
     def message(self, message: Message, raw: Callable[[], Any]) -> None:
         """The next one, or a later version of one before; `raw` is it as it stands in the file."""
         kind = message.type or message.role
-        self._copies.add(print_of(message))
+        if not message.content or message.id not in self.memory.told:
+            self._copies.add(print_of(message))
         self.memory.restoring = False
         if kind == "user":
             self._user(message)
@@ -270,12 +271,13 @@ class Teller:
                 written[head.id] = raw
         restoring = self.memory.restoring
         summary = summary_of(fresh)
+        copied = {m.id for m in fresh if print_of(m) in self._copies}
         for message in fresh:
             if message is summary:
                 self._compacted(message)
             elif text_of(parts_of(message.content)) == UNDERSTOOD and summary is not None:
                 self._seen.add(message.id or "")
-            elif print_of(message) in self._copies:
+            elif message.id in copied:
                 self._seen.add(message.id or "")
                 self.report.left_out["copied message"] += 1
             else:
