@@ -10,7 +10,7 @@ import msgspec
 
 from minutebook.model import ToolCall
 
-_PATHS = ("file_path", "path", "notebook_path")
+_PATHS = ("file_path", "absolute_path", "path", "notebook_path")
 _TELLING = ("command", "pattern", "query", "url", "description", "skill", "prompt", "subject")
 
 _PLAN_CHARS = 4_000

@@ -80,7 +80,7 @@ class LogReading(LinesReading[Line]):
         if change is not None:
             self.report.records["$set"] += 1
             if change.messages is not None:
-                teller.listed(change.messages)
+                teller.listed(change.messages, change.lastUpdated)
             teller.titled(change.summary)
             if change.directories and self.draft.cwd is None:
                 teller.works_on(change.directories[0])

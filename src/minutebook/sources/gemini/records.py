@@ -76,6 +76,7 @@ class Change(msgspec.Struct):
     """Fields of the session that a line sets."""
 
     messages: list[msgspec.Raw] | None = None
+    lastUpdated: str | None = None
     summary: str | None = None
     directories: list[str] | None = None
 

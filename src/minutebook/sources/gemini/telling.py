@@ -255,7 +255,7 @@ class Teller:
 
     # -- the list, written again
 
-    def listed(self, messages: Sequence[msgspec.Raw]) -> None:
+    def listed(self, messages: Sequence[msgspec.Raw], at: str | None) -> None:
         """All messages as the agent has them now. Those known are passed over; new ones come from
         another session, or from a compression, which copies what it keeps under new ids."""
         ids: set[str] = set()
@@ -286,7 +286,7 @@ class Teller:
         begun = restoring and len(messages) < 2  # a process that has not loaded the session yet
         prompt = self.memory.prompt
         if prompt is not None and prompt not in ids and summary is None and not begun:
-            self.draft.notice(kinds.SYSTEM, _TAKEN_OUT, id=f"{prompt}-out", at=None)
+            self.draft.notice(kinds.SYSTEM, _TAKEN_OUT, id=f"{prompt}-out", at=at)
         if not begun:
             self.memory.prompt = None if prompt not in ids else prompt
 
@@ -297,5 +297,5 @@ class Teller:
 
     def rewound(self, id: str, name: str) -> None:
         """A person went back to before a message; what came after it stays here."""
-        self.draft.attachment("rewind", {"to": id}, id=name, at=None)
+        self.draft.attachment("rewind", {"to": id}, id=name, at=self.draft.facts.ended)
         self.memory.prompt = None
