@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from minutebook.archive import Archive
-from minutebook.model import Attachment, Notice, Session, Text, Thinking, Usage
+from minutebook.model import Attachment, Notice, Session, Text, Thinking, Unknown, Usage
 from minutebook.sources.base import Transcript, read_session
 from minutebook.sources.gemini import Gemini
 from minutebook.sources.library import Library, open_transcript, overview
@@ -210,6 +210,8 @@ def test_a_changed_subagent_is_noticed(tmp_path: Path) -> None:
     assert Gemini().beside(one) != before
     assert Gemini().sessions_of([agent, one.path]) == {TALK}
     assert Gemini().matters(agent)
+    assert Gemini().matters(one.path)
+    assert not Gemini().matters(one.path.parent.parent / "logs.json")
     one.path.unlink()
     (orphan,) = Gemini().orphans(one.path.parent, {TUI})
     assert orphan.path == agent
@@ -280,7 +282,7 @@ def test_calls_are_taken_from_whatever_version_has_them(tmp_path: Path) -> None:
     result = [{"functionResponse": {"id": "a", "response": {"output": "x"}}}]
     one, two = {"id": "a", "name": "read_file"}, {"id": "b", "name": "glob"}
     done = {**one, "status": "success", "result": result}
-    versions = ([one], [done], [done, two], [])
+    versions: list[list[dict[str, Any]]] = [[one], [done], [done, two], []]
     replies = [message("g", "gemini", "I look", toolCalls=calls) for calls in versions]
     session = log(tmp_path, header(), message("u", "user", "go"), *replies)
     (reply,) = session.rounds[0].replies
@@ -336,7 +338,7 @@ def test_unknown_records_are_kept_and_counted(tmp_path: Path) -> None:
     odd = message("x", "voice", "hm", volume=7)
     path = tmp_path / "session-2026-03-01T10-00-s-1.jsonl"
     session = log(tmp_path, header(), message("u", "user", "go"), odd, {"strange": 1})
-    kept = [b.data for m in session.rounds[0].messages[1:] for b in m.blocks]
+    kept = [block.data for block in blocks(session, Unknown)]
     assert kept == [odd, {"strange": 1}]
     reading = Gemini().read(Library([path]).transcripts[0], "full")
     read_session(reading)

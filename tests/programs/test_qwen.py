@@ -208,7 +208,10 @@ def test_a_changed_subagent_is_noticed(tmp_path: Path) -> None:
     (agent,) = tmp_path.glob(".qwen/projects/*/subagents/*/*.jsonl")
     agent.write_bytes(agent.read_bytes() + b"\n")
     assert Qwen().beside(one) != before
-    assert Qwen().sessions_of([agent]) == {TALK}
+    notes = agent.with_suffix(".meta.json")
+    assert Qwen().sessions_of([agent, notes]) == {TALK}
+    assert all(map(Qwen().matters, (agent, notes, one.path)))
+    assert not Qwen().matters(tmp_path / ".qwen" / "usage_record.jsonl")
     one.path.unlink()
     (orphan,) = Qwen().orphans(one.path.parent, {TUI})
     assert orphan.path == agent

@@ -76,7 +76,8 @@ class Gemini(FileSource):
         return [place for place in inner if place.exists()]
 
     def matters(self, path: Path) -> bool:
-        return path.suffix in (".jsonl", ".json") and "chats" in path.parts[-3:-1]
+        known = path.suffix == ".json" and path.name.startswith("session-")
+        return known or path.suffix == ".jsonl"
 
     def sessions_of(self, paths: Iterable[Path]) -> set[str]:
         return locate.sessions_of(paths)

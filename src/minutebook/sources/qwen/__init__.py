@@ -61,7 +61,7 @@ class Qwen(FileSource):
     # -- watching
 
     def matters(self, path: Path) -> bool:
-        return path.suffix == ".jsonl" and path.parent.name != ".qwen"
+        return locate.matters(path)
 
     def sessions_of(self, paths: Iterable[Path]) -> set[str]:
         return locate.sessions_of(paths)

@@ -153,3 +153,9 @@ def sessions_of(paths: Iterable[Path]) -> set[str]:
     return {
         path.parent.name if path.name.startswith(_AGENT) else session_id(path) for path in paths
     }
+
+
+def matters(path: Path) -> bool:
+    """Sessions, and subagents with their notes; not what processes add up."""
+    notes = path.name.startswith(_AGENT) and path.name.endswith(".meta.json")
+    return notes or (path.suffix == ".jsonl" and path.name != "usage_record.jsonl")
