@@ -234,19 +234,20 @@ def test_edits_are_hunks(id: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "code"),
+    ("output", "code", "error"),
     [
-        ("Output: fine\nProcess Group PGID: 7", 0),
-        ("Output: Exit Code: 9\nProcess Group PGID: 7", 0),
-        ("Output: x\nExit Code: 3\nProcess Group PGID: 7", 3),
-        ("<untrusted_context>\nOutput: x\nExit Code: 127\n</untrusted_context>", 127),
-        ("Output: x\nExit Code: 9\nmore of it\nProcess Group PGID: 7", 0),
-        ("Error: (none)\nExit Code: (none)\nSignal: 9\nProcess Group PGID: 7", None),
-        ("Command moved to background (PID: 12).", None),
+        ("Output: fine\nProcess Group PGID: 7", 0, False),
+        ("Output: Exit Code: 9\nProcess Group PGID: 7", 0, False),
+        ("Output: x\nExit Code: 3\nProcess Group PGID: 7", 3, True),
+        ("<untrusted_context>\nOutput: x\nExit Code: 127\n</untrusted_context>", 127, True),
+        ("Output: x\nExit Code: 9\nmore of it\nProcess Group PGID: 7", 0, False),
+        ("Error: (none)\nExit Code: (none)\nSignal: 9\nProcess Group PGID: 7", None, True),
+        ("Output: x\nSignal: 15\nProcess Group PGID: 7", None, True),
+        ("Command moved to background (PID: 12).", None, False),
     ],
 )
 def test_exit_codes_are_read_from_the_last_lines(
-    tmp_path: Path, output: str, code: int | None
+    tmp_path: Path, output: str, code: int | None, error: bool
 ) -> None:
     """AGT-04: not from what the command printed."""
     call = {"id": "c", "name": "run_shell_command", "args": {}, "status": "success"}
@@ -255,7 +256,7 @@ def test_exit_codes_are_read_from_the_last_lines(
     session = log(tmp_path, header(), message("u", "user", "go"), reply)
     (result,) = [c.result for r in session.rounds for c in r.calls]
     assert result is not None
-    assert (result.exit_code, result.error) == (code, bool(code))
+    assert (result.exit_code, result.error) == (code, error)
 
 
 # ------------------------------------------------------------ made files

@@ -289,3 +289,28 @@ def test_unknown_records_are_kept_and_counted(tmp_path: Path) -> None:
     reading = open_transcript(Transcript(path, "qwen", "s", path.stat().st_size, 0.0))
     read_session(reading)
     assert dict(reading.report.unknown) == {"record new": 1, "system odd": 1}
+
+
+@pytest.mark.parametrize(
+    ("response", "code", "error"),
+    [
+        ({"output": "Output: x\nError: (none)\nExit Code: 0\nSignal: (none)"}, 0, False),
+        ({"error": "Output: x\nError: (none)\nExit Code: 3\nSignal: (none)"}, 3, True),
+        ({"error": "The command is not allowed."}, None, True),
+    ],
+)
+def test_a_subagents_commands_tell_how_they_ended(
+    tmp_path: Path, response: dict[str, str], code: int | None, error: bool
+) -> None:
+    """AGT-04: its file has neither a status nor what the terminal showed."""
+    call = {"functionCall": {"id": "c", "name": "run_shell_command", "args": {}}}
+    told = {"functionResponse": {"id": "c", "name": "run_shell_command", "response": response}}
+    session = session_of(
+        tmp_path / "s.jsonl",
+        user({"text": "go"}),
+        {"type": "assistant", "message": {"role": "model", "parts": [call]}},
+        {"type": "tool_result", "message": {"parts": [told]}, "toolCallResult": {"callId": "c"}},
+    )
+    (result,) = [c.result for r in session.rounds for c in r.calls]
+    assert result is not None
+    assert (result.exit_code, result.error) == (code, error)

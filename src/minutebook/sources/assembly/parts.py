@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
@@ -16,11 +15,8 @@ REFERENCED = "\n--- Content from referenced files ---"
 """What is after it was read from files that the prompt names with an ``@``."""
 
 _TAIL = 1_000  # characters in which the last lines of a shell's answer are looked for
-_EXIT = re.compile(
-    r"(?:^|\n)Exit Code: (-?\d{1,9}|\(none\))"
-    r"(?:\n(?:Signal|Background PIDs|Process Group PGID): [^\n]*)*"
-    r"(?:\n</untrusted_context>)?\s*$"
-)
+_LABELS = ("Exit Code", "Signal", "Background PIDs", "Process Group PGID")
+_NONE = "(none)"
 
 
 class Blob(msgspec.Struct, gc=False):
@@ -101,10 +97,19 @@ def answer_of(parts: Iterable[Part]) -> str | tuple[ResultPart, ...]:
     return only.text if len(found) == 1 and isinstance(only, Text) else tuple(found)
 
 
-def exit_code_in(text: str) -> int | None:
-    """How a command ended, from the last lines of what the shell tool answered; 0 is not always
-    told, and where a signal ended it there is none."""
-    found = _EXIT.search(text[-_TAIL:])
-    if found is None:
-        return 0
-    return None if found[1].startswith("(") else int(found[1])
+def ending_of(text: str, *, error: bool = False) -> tuple[int | None, bool]:
+    """How a command ended, from the last lines of what the shell tool answered: its exit code, and
+    whether it failed. 0 is not always told; where it never ran (`error`), or a signal ended it,
+    there is none."""
+    told: dict[str, str] = {}
+    for line in reversed(text[-_TAIL:].split("\n")):
+        label, _, value = line.partition(": ")
+        if label in _LABELS:
+            told[label] = value.strip()
+        elif line.strip() not in ("", "</untrusted_context>"):
+            break
+    if told.get("Signal", _NONE) != _NONE:
+        return None, True
+    code = told.get("Exit Code", "" if error else "0")
+    found = int(code) if code.removeprefix("-").isdecimal() and len(code) < 10 else None
+    return found, error or bool(found)

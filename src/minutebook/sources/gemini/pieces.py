@@ -14,7 +14,7 @@ from minutebook.sources.assembly.parts import (
     REFERENCED,
     Part,
     answer_of,
-    exit_code_in,
+    ending_of,
     failed,
     file_of,
     said_by,
@@ -128,12 +128,13 @@ def result_of(call: Call) -> ToolResult:
         content = given if isinstance(given, str) else display if isinstance(display, str) else ""
     error = call.status in ("error", "cancelled") or (response is not None and failed(response))
     code = None
-    if call.name == "run_shell_command" and response is not None and not error:
+    if call.name == "run_shell_command" and response is not None:
         text = said_by(response)
-        code = None if text.startswith(_BACKGROUND) else exit_code_in(text)
+        if not text.startswith(_BACKGROUND):
+            code, error = ending_of(text, error=error)
     return ToolResult(
         content,
-        error or bool(code),
+        error,
         call.timestamp,
         patch=hunks_of(display.fileDiff or "") if isinstance(display, Display) else (),
         exit_code=code,

@@ -34,7 +34,7 @@ from minutebook.sources.assembly.parts import (
     FunctionResponse,
     Part,
     answer_of,
-    exit_code_in,
+    ending_of,
     failed,
     file_of,
     said_by,
@@ -210,8 +210,9 @@ class QwenReading(LinesReading[Line]):
         status = result.status if result is not None else None
         error = status in ("error", "cancelled") or (status is None and failed(response))
         code = shown.exitCode
-        if code is None and response.name == "run_shell_command" and shown.type is None:
-            code = exit_code_in(said_by(response)) if response.response and not error else None
+        is_command = response.name == "run_shell_command" and bool(response.response)
+        if is_command and shown.type is None:
+            code, error = ending_of(said_by(response), error=error)
         if (agent := self._agent_of.get(call_id)) is not None:
             self.draft.started_by(call_id, agent)
         took = result.durationMs if result is not None else None
