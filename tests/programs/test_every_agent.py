@@ -23,6 +23,11 @@ from tests.programs.samples import AGENTS, all_samples, homes, programs
 pytestmark = needs_corpus
 SAMPLES = list(all_samples()) if AGENTS.is_dir() else []
 LINES = [t for t in SAMPLES if t.path.suffix == ".jsonl" and not t.key]
+WHOLE = [  # of a tree of files, none holds a session alone
+    t
+    for t in SAMPLES
+    if t.path.suffix == ".json" and not t.key and b'"messages"' in t.path.read_bytes()
+]
 ODD: list[Any] = [None, True, -1, 1e300, "x", [], {}, [None, 1, {"type": None}], {"type": 7}]
 
 
@@ -116,6 +121,25 @@ def test_nothing_in_a_file_makes_it_fail(transcript: Transcript, tmp_path: Path)
             assert depth == "skim" or len(reading.report.bad_lines) >= 1
 
 
+@pytest.mark.parametrize("transcript", WHOLE, ids=name)
+def test_nothing_in_a_whole_file_makes_it_fail(transcript: Transcript, tmp_path: Path) -> None:
+    """FMT-03, FMT-04: odd values anywhere are read; half a file is a trouble, and nothing else."""
+    chance = random.Random(13)
+    raw = transcript.path.read_bytes().strip()
+    path = tmp_path / transcript.path.name
+    for _ in range(30):
+        session = json.loads(raw)
+        for _ in range(chance.randint(1, 6)):
+            spoil(session, chance)
+        path.write_text(json.dumps(session), encoding="utf-8")
+        for depth in ("skim", "full"):
+            read_session(SOURCES[transcript.source].read(open_as(transcript, path), depth))
+    for cut in (0, 1, len(raw) // 2, len(raw) - 1):
+        path.write_bytes(raw[:cut])
+        with pytest.raises(OSError, match=r"half-written|blank"):
+            read_session(SOURCES[transcript.source].read(open_as(transcript, path), "full"))
+
+
 def decoded(line: bytes) -> Any:
     try:
         return json.loads(line)
@@ -181,7 +205,7 @@ def test_each_session_is_listed_once(tmp_path: Path) -> None:
 
 def test_a_file_is_opened_by_its_own_adapter() -> None:
     """FMT-02: any session's file can be named, and its agent is found out."""
-    for transcript in LINES:
+    for transcript in [*LINES, *WHOLE]:
         assert open_file(transcript.path).source == transcript.source
 
 

@@ -35,14 +35,21 @@ def case(request: pytest.FixtureRequest) -> tuple[dict[str, Any], Session]:
     if one.get("kind") != "subagent" or not one.get("parent"):
         return one, read(transcript_of(path, one["id"]))
     parent = read(transcript_of(path, one["parent"]))
-    (agent,) = [agent for agent in parent.subagents if agent.id == one["id"]]
+    (agent,) = [agent for agent in parent.subagents if one["id"].endswith(agent.id)]
+    assert agent.id in {call.agent for round in parent.rounds for call in round.calls}
     return one, Session(parent.info, agent.rounds)
 
 
 def test_prompts_are_what_was_typed(case: tuple[dict[str, Any], Session]) -> None:
     """AGT-04, FMT-14: every prompt, in order, and nothing that was injected."""
     one, session = case
-    assert [turn["prompt"] for turn in told(session)] == [turn["prompt"] for turn in one["turns"]]
+    typed = [turn.get(_typed(one), turn["prompt"]) for turn in one["turns"]]
+    assert [turn["prompt"] for turn in told(session)] == typed
+
+
+def _typed(one: dict[str, Any]) -> str:
+    """Qwen Code's stored prompt has the ``@file`` that was typed; others put something around."""
+    return "prompt_as_stored" if one["file"].startswith("qwen/") else "prompt"
 
 
 def test_texts_and_calls_come_in_their_order(case: tuple[dict[str, Any], Session]) -> None:
@@ -51,6 +58,7 @@ def test_texts_and_calls_come_in_their_order(case: tuple[dict[str, Any], Session
     for seen, turn in zip(told(session), one["turns"], strict=True):
         # Some agents drop the half of an answer that was there when it was interrupted.
         written = [want for want in turn["events"] if want.get("persisted", True)]
+        written = [want for want in written if want["type"] != "injected_user"]
         for event, want in zip(seen["events"], written, strict=True):
             assert event["type"] == want["type"], turn["prompt"]
             if want["type"] == "call":
@@ -66,7 +74,8 @@ def assert_call(call: ToolCall, want: dict[str, Any]) -> None:
     result = call.result
     assert result is not None
     assert result.error is not want["ok"]
-    assert result.exit_code == want["exit_code"]
+    if want["exit_code"] is not None or call.kind != "run":  # not noted for every command
+        assert result.exit_code == want["exit_code"]
     if want.get("result_contains"):
         assert want["result_contains"] in result.text
 

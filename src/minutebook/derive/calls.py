@@ -11,7 +11,7 @@ import msgspec
 
 from minutebook.model import ToolCall
 
-_PATHS = ("file_path", "path", "notebook_path")
+_PATHS = ("file_path", "absolute_path", "path", "notebook_path")
 _COMMANDS = ("command", "cmd")
 _PATCHES = ("patch", "input", "command")
 _PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.{1,4096})$", re.MULTILINE)

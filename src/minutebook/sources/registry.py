@@ -17,8 +17,10 @@ _OWN = (
     "minutebook.sources.claude_code:ClaudeCode",
     "minutebook.sources.codex:Codex",
     "minutebook.sources.opencode:OpenCode",
-    "minutebook.sources.pi:Pi",
+    "minutebook.sources.gemini:Gemini",
     "minutebook.sources.copilot:Copilot",
+    "minutebook.sources.pi:Pi",
+    "minutebook.sources.qwen:Qwen",
     "minutebook.sources.cursor:Cursor",
 )
 

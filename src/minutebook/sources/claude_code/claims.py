@@ -40,9 +40,13 @@ def claims(path: Path) -> bool:
 
 
 def _is_home(path: Path) -> bool:
-    """Cursor has a folder of projects, too; its transcripts are one level further down."""
+    """Others have a folder of projects, too (Qwen Code, Cursor), with their sessions a level
+    deeper."""
     projects = path / "projects"
-    return projects.is_dir() and next(projects.glob("*/agent-transcripts"), None) is None
+    if not projects.is_dir():
+        return False
+    others = (projects.glob(f"*/{name}/") for name in ("chats", "agent-transcripts"))
+    return all(next(found, None) is None for found in others)
 
 
 def _is_transcript(path: Path) -> bool:
