@@ -207,6 +207,7 @@ class Archive:
         self,
         *,
         project: str | None = None,
+        agent: str | None = None,
         since: datetime | None = None,
         ghosts: bool = False,
         starred: bool = False,
@@ -220,6 +221,7 @@ class Archive:
             every,
             unusable,
             project=project,
+            agent=agent,
             since=since,
             ghosts=ghosts,
             starred=starred,
@@ -458,8 +460,8 @@ class Archive:
         return with_threads(self, answer.hits)
 
     def report(self, **period: str | None) -> Report:
-        """The minutes of a period, by project: `project`, `since`, `until`, `date`; of this week
-        unless another one is named."""
+        """The minutes of a period, by project: `project`, `agent`, `since`, `until`, `date`; of
+        this week unless another one is named."""
         from minutebook.archive.reporting import named_period, report_of
 
         return report_of(self, named_period(**period))

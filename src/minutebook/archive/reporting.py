@@ -9,7 +9,8 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.folding import hidden_once, once
-from minutebook.archive.passing import matching, passes, within
+from minutebook.archive.passing import matching, passes
+from minutebook.archive.programs import within
 from minutebook.archive.prospective import prospective
 from minutebook.archive.threads import threads
 from minutebook.derive.genealogy import Pair
@@ -20,6 +21,7 @@ from minutebook.index.query import Filters, span
 from minutebook.model.engagement import OPEN_PHASES, Engagement, SessionRecord
 from minutebook.model.prospective import Obligation
 from minutebook.model.session import project_of
+from minutebook.sources.registry import SOURCES
 
 DROPPED = "abandoned"
 _NO_PROJECT = "no project"
@@ -32,6 +34,8 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     engagement_id: str
     address: str
     """What `minutebook show` takes: ``3a4d64e0#3-7``."""
+    program: str
+    """The coding agent that held the conversation: ``codex``."""
     started: str | None
     topic: str
     method: str
@@ -107,6 +111,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     until: str | None
     """Last day."""
     project: str | None = None
+    agent: str | None = None
+    """The agent it is of, where one was named."""
     sessions: int = 0
     engagements: int = 0
     projects: tuple[ProjectMinutes, ...] = ()
@@ -126,6 +132,7 @@ def report_of(archive: Archive, filters: Filters) -> Report:
         since=_day(filters.after),
         until=_day(filters.before - 1 if filters.before is not None else None),
         project=filters.project,
+        agent=filters.agent,
         sessions=_sessions(pairs),
         engagements=len(pairs),
         projects=tuple(
@@ -171,6 +178,7 @@ def named_period(
     since: str | None = None,
     until: str | None = None,
     date: str | None = None,
+    agent: str | None = None,
 ) -> Filters:
     """Filters for a report, with dates as people say them."""
     first, last = span(date) if date else (None, None)
@@ -181,7 +189,7 @@ def named_period(
     if first is not None and last is not None and first >= last:
         raise BadArgument("These dates leave no day: give fewer of them.")
     after, before = period_of(first, last)
-    return Filters(project=project or None, after=after, before=before)
+    return Filters(project=project or None, agent=agent or None, after=after, before=before)
 
 
 def project_of_pair(pair: Pair) -> str:
@@ -231,6 +239,7 @@ def _work(archive: Archive, record: SessionRecord, engagement: Engagement) -> Wo
         session_id=record.session_id,
         engagement_id=engagement.id,
         address=f"{archive.short(record.session_id)}#{rounds}",
+        program=SOURCES.program_of(record.source),
         started=engagement.started or record.started,
         topic=engagement.topic,
         method=engagement.method,

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from minutebook.cli.options import COPIES, GHOSTS, HIDDEN, ONCE, STARRED
+from minutebook.cli.options import AGENT, COPIES, GHOSTS, HIDDEN, ONCE, STARRED
 from minutebook.derive.labels import known_method, known_phase
 from minutebook.derive.periods import since as parse_since
 from minutebook.errors import BadArgument
@@ -30,12 +30,11 @@ _PERIOD = (
         "--until", metavar="DATE", **ONCE, help="Up to and with that day, or week, or month."
     ),
 )
+AGENT_OPTION = click.option("-a", "--agent", metavar="TEXT", **ONCE, help=AGENT)
 _OPTIONS = (
     click.option("-m", "--method", metavar="METHOD", **ONCE, help="Exactly this method."),
     click.option("-p", "--project", metavar="TEXT", **ONCE, help="Part of the project's path."),
-    click.option(
-        "-a", "--agent", metavar="TEXT", **ONCE, help="Part of the agent's name, role or slug."
-    ),
+    AGENT_OPTION,
     *_PERIOD,
     click.option("--phase", metavar="PHASE", **ONCE, help="Exactly this phase."),
     click.option("--branch", metavar="TEXT", **ONCE, help="Part of the git branch."),

@@ -9,6 +9,7 @@ import click
 
 from minutebook.archive.sessions import SessionList, SessionSummary
 from minutebook.cli import terminal
+from minutebook.cli.filters import AGENT_OPTION
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import (
     COPIES,
@@ -34,6 +35,7 @@ _NARROW = 70
 @click.option(
     "-p", "--project", metavar="TEXT", **ONCE, help="Only sessions whose folder contains this."
 )
+@AGENT_OPTION
 @click.option("--since", metavar="DATE", **ONCE, help="Only sessions active since then.")
 @click.option("--ghosts", is_flag=True, help=GHOSTS)
 @click.option("--copies", is_flag=True, help=COPIES)
@@ -45,6 +47,7 @@ def command(
     roots: tuple[str, ...],
     archive: str | None,
     project: str | None,
+    agent: str | None,
     since: str | None,
     ghosts: bool,
     copies: bool,
@@ -57,6 +60,7 @@ def command(
     book = opened(archive, roots)
     found = book.sessions(
         project=project,
+        agent=agent,
         since=None if since is None else parse_since(since),
         ghosts=ghosts,
         copies=copies,
@@ -105,6 +109,7 @@ def as_dict(row: SessionSummary) -> dict[str, Any]:
         "links": row.links,
         "pull_requests": info.pull_requests,
         "size": row.size,
+        "program": row.program,
         "source": info.source,
         "path": Path(row.path) if row.path else None,
         "starred": row.starred,

@@ -27,7 +27,7 @@ _BARS = "▁▂▃▄▅▆▇█"
 @filter_options
 @json_option
 def command(roots: tuple[str, ...], archive: str | None, as_json: bool, **options: Any) -> None:
-    """Count engagements by method, project, agent, phase and day."""
+    """Count engagements by method, project, agent, program, phase and day."""
     show_stats(opened(archive, roots), Query(filters=filters_of(options)), as_json)
 
 
@@ -51,6 +51,8 @@ def show_stats(archive: Archive, query: Query, as_json: bool) -> None:
     _table("Phases", found.phases)
     _table("Projects", found.projects)
     _table("Agents", found.agents)
+    if len(found.programs) > 1:
+        _table("Programs", found.programs)
     _days(found)
     if found.ghosts_hidden:
         count = terminal.plural(found.ghosts_hidden, "ghost is", "ghosts are")
