@@ -25,7 +25,15 @@ from minutebook.archive.formats import format_problem
 from minutebook.archive.masking import Hide, hide
 from minutebook.archive.masking import hidden as masked
 from minutebook.archive.minutes import Minutes, card, version_of
-from minutebook.archive.names import by_id, by_name, existing_file, nearest, parse_address, shortest
+from minutebook.archive.names import (
+    by_id,
+    by_name,
+    existing_file,
+    nearest,
+    parse_address,
+    shortest,
+    transcript_file,
+)
 from minutebook.archive.session import OpenSession, current_transcript
 from minutebook.archive.sessions import Known, SessionList, SessionSummary, Skims
 from minutebook.archive.settings import Settings, read_settings
@@ -286,8 +294,10 @@ class Archive:
         """The id of the one session that fits a name (ARC-04)."""
         if not name.strip():
             raise BadArgument("Name a session: the start of its id, a title or a name.")
-        if name.endswith((".jsonl", ".md")) and (path := existing_file(name)) is not None:
-            return self._of_file(path)
+        if name.endswith(".md") and (document := existing_file(name)) is not None:
+            return self._of_document(document)
+        if (file := transcript_file(name)) is not None:
+            return self._of_file(*file)
         found = by_id(name, self.ids())
         if found is None:
             every, _ = self._everything()
@@ -301,13 +311,14 @@ class Archive:
             )
         return found
 
-    def _of_file(self, path: Path) -> str:
-        if path.suffix == ".md":
-            known = {self.layout.document("x", id).name: id for id in self._entries()}
-            if path.name in known:
-                return known[path.name]
-            raise NotFound(f"{path} is not the document of an archived session.")
-        transcript = open_file(path)
+    def _of_document(self, path: Path) -> str:
+        known = {self.layout.document("x", id).name: id for id in self._entries()}
+        if path.name in known:
+            return known[path.name]
+        raise NotFound(f"{path} is not the document of an archived session.")
+
+    def _of_file(self, path: Path, key: str) -> str:
+        transcript = open_file(path, key)
         known_one = self._transcripts().get(transcript.session_id)
         if known_one is None or known_one.path.resolve() != path.resolve():
             self._named[transcript.session_id] = transcript

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from minutebook.derive.wording import plural
 from minutebook.errors import Ambiguous, BadArgument, NotFound
+from minutebook.sources.library import may_be_transcript
 
 _ADDRESS = re.compile(r"(.+)#(\d{1,9})(?:-(\d{1,9})|\.\d{1,9})?", re.DOTALL)
 _BLOCK = re.compile(r".+#\d{1,9}\.(\d{1,9})", re.DOTALL)
@@ -121,6 +122,16 @@ def existing_file(name: str) -> Path | None:
         return path if path.is_file() else None
     except (OSError, RuntimeError, ValueError):
         return None  # too long, or there is no such user: then it is not a path
+
+
+def transcript_file(name: str) -> tuple[Path, str] | None:
+    """The file that a name is the path of, and which of its sessions (``<path>#<key>``);
+    None where no agent gives its transcripts such a name."""
+    path, key = existing_file(name), ""
+    if path is None and "#" in name:
+        before, _, key = name.rpartition("#")
+        path = existing_file(before)
+    return (path, key) if path is not None and may_be_transcript(path) else None
 
 
 def runs(numbers: Sequence[int]) -> list[tuple[int, int]]:

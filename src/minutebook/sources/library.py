@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from minutebook.errors import Ambiguous, NotFound
 from minutebook.model import FormatReport, SessionInfo
 from minutebook.sources.base import Depth, Reading, Source, Transcript, Trouble, reason_of
 from minutebook.sources.fan_out import fan_out
@@ -108,9 +109,20 @@ def chosen_copies(
     return chosen
 
 
-def open_file(path: Path) -> Transcript:
-    """The transcript at a path a person named."""
-    return Library([path]).transcripts[0]
+def open_file(path: Path, key: str = "") -> Transcript:
+    """The transcript at a path a person named; `key` says which, where it holds several."""
+    every = Library([path]).transcripts
+    found = [transcript for transcript in every if not key or transcript.key == key]
+    if not found:
+        raise NotFound(f"There is no session {key} in {path}.".replace("  ", " "))
+    if len(found) > 1:
+        raise Ambiguous(f"{path} has {len(found)} sessions: name one, like {found[0].location}.")
+    return found[0]
+
+
+def may_be_transcript(path: Path) -> bool:
+    """Whether a file's name is one that some agent gives its transcripts."""
+    return any(source.matters(path) for source in SOURCES.values())
 
 
 def open_transcript(transcript: Transcript, depth: Depth = "full") -> Reading:

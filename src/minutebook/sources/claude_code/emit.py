@@ -27,13 +27,16 @@ from minutebook.sources.assembly.seen import SeenIds
 from minutebook.sources.base import ExportHeader
 from minutebook.sources.claude_code import known
 from minutebook.sources.claude_code.carried import Adds, RoundFacts, RoundStart
+from minutebook.sources.claude_code.locate import SOURCE
 from minutebook.sources.claude_code.wire import (
     Json,
     added,
     added_result,
     api_block,
+    api_id,
     comes_back,
     flags_of,
+    foreign_block,
     is_plain,
     usage_fields,
     verbatim,
@@ -49,6 +52,7 @@ class Emitter:
     def __init__(self, session_id: str, header: ExportHeader, *, agent: str | None = None) -> None:
         self.session_id = session_id
         self.header = header
+        self._foreign = header.program not in (None, SOURCE)
         self._agent = agent
         self._parent: str | None = None
         self._count = 0
@@ -143,7 +147,7 @@ class Emitter:
         carried: Json | None = None if natural else {"message": message}
         reply_id = message.reply_id if natural else None
         reply_id = reply_id or f"msg_{self._id('reply').replace('-', '')[:24]}"
-        blocks = [(block, api_block(block)) for block in message.blocks]
+        blocks = [(block, self._api(block, message)) for block in message.blocks]
         sent: list[tuple[Block | None, Json | None]]
         sent = [(block, api) for block, api in blocks if api is not None]
         if not sent and not natural:
@@ -172,6 +176,9 @@ class Emitter:
             if call.result is not None:
                 yield self._result(call, call.result, round, natural)
 
+    def _api(self, block: Block, message: Message) -> Json | None:
+        return foreign_block(block, message.model) if self._foreign else api_block(block)
+
     def _is_natural(self, message: Message, calls: list[ToolCall]) -> bool:
         """Whether a reader of the plain records finds this very message again."""
         fresh = message.reply_id is not None and self._replies.add(message.reply_id)
@@ -183,6 +190,7 @@ class Emitter:
             and message.at is not None
             and not message.queued
             and all(is_plain(block) for block in message.blocks)
+            and all(self._api(block, message) == api_block(block) for block in message.blocks)
             and (not calls or message.blocks[0] is not calls[0] or calls[0].at == message.at)
         )
 
@@ -190,7 +198,11 @@ class Emitter:
         content: Any = result.content
         if not isinstance(content, str):
             content = [api_block(part) or verbatim(part) for part in content]
-        block: Json = {"tool_use_id": call.id, "type": "tool_result", "content": content}
+        block: Json = {
+            "tool_use_id": self._call_id(call),
+            "type": "tool_result",
+            "content": content,
+        }
         if result.error:
             block["is_error"] = True
         extra: Json = {}
@@ -200,6 +212,9 @@ class Emitter:
             extra["minutebook"] = {"adds": adds}
         message = {"role": "user", "content": [block]}
         return self._chained(round, None, "user", at=result.at, message=message, **extra)
+
+    def _call_id(self, call: ToolCall) -> str:
+        return api_id(call.id) if self._foreign else call.id
 
     # ------------------------------------------------------------ records
 
