@@ -164,8 +164,9 @@ def test_a_session_of_another_agent_goes_on_in_claude(
         archive, source.session_id, CLAUDE, root=home / ".claude", cwd=str(cwd)
     )
     sent = assert_resumes(exported, home, cwd, tools)
-    session = archive.open(source.session_id)
-    for round in session.stored_rounds():
+    rounds = list(archive.open(source.session_id).stored_rounds())
+    cuts = [round.number for round in rounds if round.compactions]
+    for round in rounds[cuts[-1] if cuts else 0 :]:  # what was compacted is sent as its summary
         said = [round.prompt.said] if round.prompt else []
         answers = [m.text for m in round.replies if m.text]
         for text in (*said, *answers):

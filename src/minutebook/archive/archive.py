@@ -96,6 +96,7 @@ class Archive:
         self._by_session: tuple[object, dict[str, Transcript]] | None = None
         self._open: OrderedDict[str, tuple[object, OpenSession]] = OrderedDict()
         self._masked: tuple[object, dict[str, SessionRecord]] | None = None
+        self._shorts: tuple[object, dict[str, str]] | None = None
         self._all: tuple[object, dict[str, SessionSummary], list[Trouble]] | None = None
         roster, settings = (lambda: self.roster), (lambda: self.settings)
         self.minutes = Minutes(self.layout, self._entries, roster, settings, self._work, self._lock)
@@ -155,6 +156,7 @@ class Archive:
         """Something was written: nothing that is kept in memory counts any more."""
         with self._lock:
             self._ledger = self._roster = self._all = self._by_session = self._masked = None
+            self._shorts = None
             self._open.clear()
             self.minutes.read_again()
 
@@ -260,10 +262,10 @@ class Archive:
         if session_id not in every:
             if session_id in self.minutes.stored():
                 raise NotFound(
-                    f"Only the minutes of {session_id[:8]} are left: its transcript was deleted "
-                    "before it was archived."
+                    f"Only the minutes of {self.short(session_id)} are left: its transcript was "
+                    "deleted before it was archived."
                 )
-            raise NotFound(f"There is no session {session_id[:8]} here (any more).")
+            raise NotFound(f"There is no session {session_id} here (any more).")
         return every[session_id]
 
     def _everything(self) -> tuple[dict[str, SessionSummary], list[Trouble]]:
@@ -338,7 +340,12 @@ class Archive:
 
     def short(self, session_id: str) -> str:
         """The start of an id that names no other session."""
-        return shortest(session_id, self.ids())
+        with self._lock:
+            _ = self.library
+            version = (self._looks, self.minutes.version, tuple(self._named))
+            if self._shorts is None or self._shorts[0] != version:
+                self._shorts = (version, shortest(self.ids()))
+            return self._shorts[1].get(session_id, session_id)
 
     # -- one session
 
@@ -362,7 +369,9 @@ class Archive:
                 self._open.move_to_end(session_id)
                 return known[1]
             folder = self.folder(session_id) if entry is not None else None
-            opened = OpenSession(session_id, folder, entry, transcript, self.hide)
+            opened = OpenSession(
+                session_id, folder, entry, transcript, self.hide, self.short(session_id)
+            )
             self._open[session_id] = (version, opened)
             while len(self._open) > _OPEN:
                 self._open.popitem(last=False)
@@ -373,8 +382,8 @@ class Archive:
         entry = self._entries().get(session_id)
         if entry is None:
             raise NotFound(
-                f"{session_id[:8]} is not in the archive yet: "
-                f"`minutebook inscribe {session_id[:8]}` writes it down."
+                f"{self.short(session_id)} is not in the archive yet: "
+                f"`minutebook inscribe {self.short(session_id)}` writes it down."
             )
         return SessionFolder(self.layout.folder(entry.agent_id, session_id))
 

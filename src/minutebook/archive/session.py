@@ -62,9 +62,12 @@ class OpenSession:
         entry: Entry | None,
         transcript: Transcript | None,
         hide: Hide,
+        short: str = "",
     ) -> None:
+        self.short = short or session_id
+        """The start of its id that names no other session."""
         if entry is None and transcript is None:
-            raise NotFound(f"Session {session_id[:8]} is neither archived nor in its source.")
+            raise NotFound(f"Session {self.short} is neither archived nor in its source.")
         self.session_id = session_id
         self.transcript = transcript
         self._folder, self._entry, self._hide = folder, entry, hide
@@ -123,7 +126,7 @@ class OpenSession:
         """A round as it is kept, with its secrets; nothing that leaves the archive."""
         if not 1 <= number <= self.count:
             raise NotFound(
-                f"Session {self.session_id[:8]} has {plural(self.count, 'round')}; "
+                f"Session {self.short} has {plural(self.count, 'round')}; "
                 f"there is no round {number}."
             )
         if number > self._archived:

@@ -52,7 +52,7 @@ def _take(layout: Layout, event: str) -> str:
         said = msgspec.json.decode(event, type=_Event)
     except msgspec.DecodeError:
         return "the hook was told nothing that could be understood"
-    path, who = Path(said.transcript_path), one_line(said.session_id)[:8]
+    path, who = Path(said.transcript_path), one_line(said.session_id)[:36]
     if path.suffix != ".jsonl" or not path.is_file():
         return f"{who}: there is no transcript ({one_line(said.reason)[:40]})"
     deadline = time.monotonic() + _PATIENCE

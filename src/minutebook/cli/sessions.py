@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from minutebook.archive import Archive
 from minutebook.archive.sessions import SessionList, SessionSummary
 from minutebook.cli import terminal
 from minutebook.cli.filters import AGENT_OPTION
@@ -25,7 +26,7 @@ from minutebook.derive.periods import since as parse_since
 from minutebook.model import Roster
 
 _GAP = "  "
-_ID, _ROUNDS, _SIZE = 8, 6, 7  # widths of the narrow columns
+_ROUNDS, _SIZE = 6, 7  # widths of the narrow columns
 _NAME_MOST = 90
 _NARROW = 70
 
@@ -78,7 +79,7 @@ def command(
             unusable=found.unusable,
         )
         return
-    print_rows(rows)
+    print_rows(book, rows)
     warn_of_roster(book.roster)
     print_remarks(found, shown=len(rows))
 
@@ -121,7 +122,7 @@ def as_dict(row: SessionSummary) -> dict[str, Any]:
     }
 
 
-def print_rows(rows: list[SessionSummary]) -> None:
+def print_rows(archive: Archive, rows: list[SessionSummary]) -> None:
     """Sessions as a table that fits the terminal."""
     if not rows:
         return
@@ -131,22 +132,24 @@ def print_rows(rows: list[SessionSummary]) -> None:
     when = 16 if wide else 10
     if whole < _NARROW:
         project = 6
-    name = min(_NAME_MOST, whole - when - _ID - project - _ROUNDS - _SIZE - 5 * len(_GAP))
+    names = {row.id: terminal.one_line(archive.short(row.id)) for row in rows}
+    id = max(map(len, names.values()))
+    name = min(_NAME_MOST, whole - when - id - project - _ROUNDS - _SIZE - 5 * len(_GAP))
     name = max(name, 4)
     cells = ("active", "id", "name", "project", "rounds", "size")
-    widths = (when, _ID, name, project, -_ROUNDS, -_SIZE)
+    widths = (when, id, name, project, -_ROUNDS, -_SIZE)
     terminal.say(terminal.quiet(_line(cells, widths)))
     for row in rows:
         info = row.info
         texts = (
             row.when.strftime(day),
-            terminal.one_line(info.id),
+            names[row.id],
             _full_name(row),
             terminal.one_line(info.project or ""),
             str(info.rounds),
             terminal.size(row.size),
         )
-        line = _line((texts[0], texts[1][:_ID], *texts[2:]), widths)
+        line = _line(texts, widths)
         terminal.say(terminal.quiet(line) if row.ghost else line)
 
 

@@ -43,6 +43,7 @@ from minutebook.sources.claude_code.wire import (
 )
 
 _NAMESPACE = uuid.UUID("6d696e75-7465-626f-6f6b-2d6578706f72")
+_NO_MODEL = "unknown"
 _NO_TIME = "2000-01-01T00:00:00.000Z"
 
 
@@ -154,9 +155,11 @@ class Emitter:
             yield self._own({"message": message})
             return
         first: Message | None = message
+        # The CLI hangs where a reply has no model.
+        model = message.model or (_NO_MODEL if self._foreign else None)
         for block, api in sent or [(None, None)]:
             body: Json = {
-                **({"model": message.model} if message.model is not None else {}),
+                **({"model": model} if model is not None else {}),
                 "id": reply_id,
                 "type": "message",
                 "role": "assistant",
@@ -191,6 +194,7 @@ class Emitter:
             and not message.queued
             and all(is_plain(block) for block in message.blocks)
             and all(self._api(block, message) == api_block(block) for block in message.blocks)
+            and bool((message.blocks and message.model) or not self._foreign)
             and (not calls or message.blocks[0] is not calls[0] or calls[0].at == message.at)
         )
 
