@@ -342,7 +342,8 @@ class Archive:
         """The start of an id that names no other session."""
         with self._lock:
             _ = self.library
-            version = (self._looks, self.minutes.version, tuple(self._named))
+            files = (version_of(self.layout.ledger), version_of(self.layout.engagements))
+            version = (self._looks, *files, tuple(self._named))
             if self._shorts is None or self._shorts[0] != version:
                 self._shorts = (version, shortest(self.ids()))
             return self._shorts[1].get(session_id, session_id)
@@ -369,9 +370,7 @@ class Archive:
                 self._open.move_to_end(session_id)
                 return known[1]
             folder = self.folder(session_id) if entry is not None else None
-            opened = OpenSession(
-                session_id, folder, entry, transcript, self.hide, self.short(session_id)
-            )
+            opened = OpenSession(session_id, folder, entry, transcript, self.hide, self.short)
             self._open[session_id] = (version, opened)
             while len(self._open) > _OPEN:
                 self._open.popitem(last=False)
