@@ -113,7 +113,7 @@ class FakeSession(OpenSession):
     """Rounds made by a test."""
 
     def __init__(self, rounds: list[Round], id: str = "3a4d64e0-1111") -> None:
-        self.session_id, self._made, self._short = id, rounds, lambda id: id[:8]
+        self.session_id, self._made, self._short = id, rounds, lambda name: name[:8]
 
     @property
     def count(self) -> int:

@@ -67,12 +67,15 @@ class Library:
     def orphans(self) -> list[Trouble]:
         """Subagent files that belong to no session found here."""
         ids = {transcript.session_id for transcript in self.transcripts}
-        folders = {transcript.path.parent: transcript.source for transcript in self.transcripts}
-        return [
-            trouble
-            for folder, source in folders.items()
-            for trouble in SOURCES[source].orphans(folder, ids)
-        ]
+        found: dict[Path, Trouble] = {}
+        for source, places in self._shares():
+            own = {t.path.parent for t in self.transcripts if t.source == source.name}
+            folders = [place for place in places if place.is_dir()]
+            for top in source.folders(folders) if folders else ():
+                own.update((top, *(path for path in top.rglob("*") if path.is_dir())))
+            for folder in sorted(own):
+                found |= {trouble.path: trouble for trouble in source.orphans(folder, ids)}
+        return list(found.values())
 
     def overviews(
         self, transcripts: Sequence[Transcript] | None = None, jobs: int | None = None
