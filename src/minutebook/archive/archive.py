@@ -25,15 +25,8 @@ from minutebook.archive.formats import format_problem
 from minutebook.archive.masking import Hide, hide
 from minutebook.archive.masking import hidden as masked
 from minutebook.archive.minutes import Minutes, card, version_of
-from minutebook.archive.names import (
-    by_id,
-    by_name,
-    existing_file,
-    nearest,
-    parse_address,
-    shortest,
-    transcript_file,
-)
+from minutebook.archive.names import by_id, by_name, document_file, nearest, parse_address, shortest
+from minutebook.archive.names import transcript_file as file_of
 from minutebook.archive.session import OpenSession, current_transcript
 from minutebook.archive.sessions import Known, SessionList, SessionSummary, Skims
 from minutebook.archive.settings import Settings, read_settings
@@ -296,9 +289,9 @@ class Archive:
         """The id of the one session that fits a name (ARC-04)."""
         if not name.strip():
             raise BadArgument("Name a session: the start of its id, a title or a name.")
-        if name.endswith(".md") and (document := existing_file(name)) is not None:
-            return self._of_document(document)
-        if (file := transcript_file(name)) is not None:
+        if (document := document_file(name, self.layout, self._entries())) is not None:
+            return document
+        if (file := file_of(name)) is not None:
             return self._of_file(*file)
         found = by_id(name, self.ids())
         if found is None:
@@ -312,12 +305,6 @@ class Archive:
                 "all there are."
             )
         return found
-
-    def _of_document(self, path: Path) -> str:
-        known = {self.layout.document("x", id).name: id for id in self._entries()}
-        if path.name in known:
-            return known[path.name]
-        raise NotFound(f"{path} is not the document of an archived session.")
 
     def _of_file(self, path: Path, key: str) -> str:
         transcript = open_file(path, key)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from minutebook.derive.wording import plural
 from minutebook.errors import Ambiguous, BadArgument, NotFound
+from minutebook.record.layout import Layout
 from minutebook.sources.library import may_be_transcript
 
 _ADDRESS = re.compile(r"(.+)#(\d{1,9})(?:-(\d{1,9})|\.\d{1,9})?", re.DOTALL)
@@ -136,6 +137,17 @@ def existing_file(name: str) -> Path | None:
         return path if path.is_file() else None
     except (OSError, RuntimeError, ValueError):
         return None  # too long, or there is no such user: then it is not a path
+
+
+def document_file(name: str, layout: Layout, archived: Iterable[str]) -> str | None:
+    """The session that a name is the document of; None where it is no such file."""
+    path = existing_file(name) if name.endswith(".md") else None
+    if path is None:
+        return None
+    known = {layout.document("x", id).name: id for id in archived}
+    if path.name not in known:
+        raise NotFound(f"{path} is not the document of an archived session.")
+    return known[path.name]
 
 
 def transcript_file(name: str) -> tuple[Path, str] | None:
