@@ -175,7 +175,8 @@ class CodexReading(LinesReading[Line]):
         """A line of an export: what it carries counts, the rest is there for Codex."""
         draft, facts = self.draft, self.draft.facts
         if carried.origin is not None:
-            payload.cwd = carried.origin.cwd  # Codex needs one, the session may have none
+            # Codex needs both, the session may have neither.
+            payload.cwd, payload.cli_version = carried.origin.cwd, carried.origin.version
             self._meta(payload, at)
             self.memory.exported = True
             self.memory.context = []  # it is among the messages
