@@ -20,7 +20,8 @@ import pytest
 
 from minutebook.archive import Archive, open_archive
 from minutebook.archive.session import OpenSession
-from minutebook.verbs.export import Exported, export_claude, export_operated
+from minutebook.sources.base import Transcript
+from minutebook.verbs.export import Exported, export_operated, export_session
 from minutebook.verbs.inscribe import inscribe
 from minutebook.verbs.surgery import (
     Operated,
@@ -31,7 +32,9 @@ from minutebook.verbs.surgery import (
     split,
 )
 from tests.conftest import CORPUS, corpus_sessions, needs_corpus, short
+from tests.programs.samples import AGENTS, in_folder, programs
 
+CLAUDE = "claude-code"
 BIN = os.environ.get("CLAUDE_BIN", "")
 pytestmark = [
     needs_corpus,
@@ -137,8 +140,37 @@ def test_the_real_cli_gets_the_whole_conversation(
     assert report.sessions[0].outcome == "new"
     home, cwd = home_of(tmp_path)
     (session_id,) = archive.ledger().sessions
-    exported = export_claude(archive, session_id, root=home / ".claude", cwd=str(cwd))
+    exported = export_session(archive, session_id, CLAUDE, root=home / ".claude", cwd=str(cwd))
     assert_resumes(exported, home, cwd, tools)
+
+
+OTHERS = [
+    transcript
+    for program in programs()
+    for transcript in in_folder(AGENTS / program)
+    if "public" not in str(transcript.path)
+]
+
+
+@pytest.mark.parametrize("source", OTHERS, ids=lambda t: f"{t.source}-{t.session_id}")
+def test_a_session_of_another_agent_goes_on_in_claude(
+    source: Transcript, tmp_path: Path, tools: ModuleType
+) -> None:
+    """AGT-06, OPS-13: whatever agent it is of, its whole conversation reaches the model."""
+    archive = open_archive(tmp_path / "archive", [source.path], create=True)
+    inscribe(archive, ended=True)
+    home, cwd = home_of(tmp_path)
+    exported = export_session(
+        archive, source.session_id, CLAUDE, root=home / ".claude", cwd=str(cwd)
+    )
+    sent = assert_resumes(exported, home, cwd, tools)
+    rounds = list(archive.open(source.session_id).stored_rounds())
+    cuts = [round.number for round in rounds if round.compactions]
+    for round in rounds[cuts[-1] if cuts else 0 :]:  # what was compacted is sent as its summary
+        said = [round.prompt.said] if round.prompt else []
+        answers = [m.text for m in round.replies if m.text]
+        for text in (*said, *answers):
+            assert json.dumps(text.strip()[:60])[1:-1] in sent
 
 
 def home_of(tmp_path: Path) -> tuple[Path, Path]:
@@ -234,7 +266,7 @@ def test_every_surgery_resumes(
     home, cwd = home_of(tmp_path)
     one, other = sessions[place], sessions[place + 1]
     for operated in VARIANTS[variant](archive, one, other):
-        exported = export_operated(archive, operated, root=home / ".claude", cwd=str(cwd))
+        exported = export_operated(archive, operated, CLAUDE, root=home / ".claude", cwd=str(cwd))
         sent = assert_resumes(exported, home, cwd, tools)
         if operated.surgery.references and variant != "merge":
             assert "minutebook show" in sent or "minutebook context" in sent

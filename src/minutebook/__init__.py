@@ -3,7 +3,7 @@
 >>> from minutebook import open_archive, said
 >>> with open_archive() as archive:
 ...     for hit in archive.search("passkey login", limit=5):
-...         print(hit.session_id[:8], hit.round, hit.snippet.text)
+...         print(archive.short(hit.session_id), hit.round, hit.snippet.text)
 ...     for record, engagement in archive.engagements():
 ...         print(record.project, engagement.topic, engagement.outcome)
 ...     for round in archive.session("Reed").rounds():

@@ -44,7 +44,7 @@ def other(archive: Archive, one: OpenSession) -> OpenSession:
 
 def exported(archive: Archive, operated: Operated, folder: Path) -> tuple[Session, bytes]:
     """What a reader finds in the transcript of an operation."""
-    done = export_operated(archive, operated, root=folder, cwd="/home/dev/x")
+    done = export_operated(archive, operated, "claude-code", root=folder, cwd="/home/dev/x")
     return read_session(ClaudeReading(done.path, "full")), done.path.read_bytes()
 
 
@@ -307,7 +307,7 @@ def test_the_result_can_be_inscribed_again(
 ) -> None:
     """OPS-17: a merged or cut session is a session like any other."""
     operated = only_engagement(archive, one.session_id, "e", range(2, 4))
-    done = export_operated(archive, operated, root=tmp_path, cwd="/home/dev/x")
+    done = export_operated(archive, operated, "claude-code", root=tmp_path, cwd="/home/dev/x")
     report = inscribe(open_archive(tmp_path / "archive", [done.path], create=True), ended=True)
     assert [s.outcome for s in report.sessions] == ["new"]
 

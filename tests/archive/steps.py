@@ -89,7 +89,9 @@ def check(layout: Layout, document: Path, places: Iterable[Path] = ()) -> check_
 
 
 def export_claude(layout: Layout, document: Path, **options: Any) -> export_verb.Exported:
-    return export_verb.export_claude(archive_at(layout), _id(layout, document), **options)
+    return export_verb.export_session(
+        archive_at(layout), _id(layout, document), "claude-code", **options
+    )
 
 
 def _id(layout: Layout, document: Path) -> str:

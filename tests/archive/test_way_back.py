@@ -11,6 +11,7 @@ import pytest
 
 from minutebook.errors import BadArgument, Conflict
 from minutebook.record.layout import Layout
+from minutebook.sources.claude_code.export import ClaudeExporter
 from minutebook.sources.claude_code.fidelity import FIELDS, MATTERS, Facts
 from minutebook.sources.claude_code.locate import encoded_folder
 from minutebook.sources.library import Library
@@ -252,10 +253,10 @@ def test_check_sees_every_kind_of_loss(
     source = put(tmp_path / "p", *turn(1))
     write(source)
     exported = export_claude(layout, documents(layout)[0], root=tmp_path / "claude").path
-    facts, _ = export_module.exporter().compare(source, exported)
+    facts, _ = ClaudeExporter().compare(source, exported)
     assert [fact.name for fact in facts if fact.lost] == []
     exported.write_text(DAMAGES[name](exported.read_text()))
-    facts, _ = export_module.exporter().compare(source, exported)
+    facts, _ = ClaudeExporter().compare(source, exported)
     assert name in [fact.name for fact in facts if fact.lost and fact.lost_examples]
 
 

@@ -118,6 +118,7 @@ def test_every_kind_of_news_has_its_place() -> None:
             session_id="s",
             engagement_id=topic,
             address="3a4d64e0#3-7",
+            program="codex",
             started=None,
             topic=topic,
             method=method,

@@ -47,7 +47,7 @@ def session(root: Path, id: str, rounds: int = 4) -> None:
         said = [{"type": "text", "text": f"The login redirect of step {n} is fixed. " * 20}]
         told = {"role": "assistant", "content": said, "model": "m", "stopReason": "stop"}
         for role, message in (("u", {"role": "user", "content": words}), ("a", told)):
-            entry = {"type": "message", "id": f"{role}{n}", "timestamp": stamp(n * 2 + 1)}
+            entry = {"type": "message", "id": f"{id}-{role}{n}", "timestamp": stamp(n * 2 + 1)}
             lines.append({**entry, "message": message})
     folder = root / "sessions" / "--w-orchard--"
     folder.mkdir(parents=True, exist_ok=True)

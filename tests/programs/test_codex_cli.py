@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 
 from minutebook.model import Session, Text
+from minutebook.sources.assembly.ids import as_uuid
 from minutebook.sources.base import ExportHeader, Transcript
-from minutebook.sources.codex.emit import thread_id
 from minutebook.sources.codex.export import CodexExporter
 from minutebook.sources.library import Library
 from tests.conftest import CORPUS, needs_corpus
@@ -127,7 +127,7 @@ def test_an_export_resumes_whole(transcript: Transcript, tmp_path: Path, stub: S
     write(session, home)
     options = ("--skip-git-repo-check", "-s", "read-only")
     port = stub.server_address[1]
-    codex(home, "exec", *options, "resume", thread_id(session.info.id), "More", port=port)
+    codex(home, "exec", *options, "resume", as_uuid(session.info.id), "More", port=port)
     sent = json.dumps(stub.asked[0]["input"], ensure_ascii=False)
     last = max([r.number for r in session.rounds if r.compactions], default=0)
     for round in session.rounds:

@@ -104,7 +104,7 @@ def test_pages_of_the_examples(viewer: Served, page: Page, path: str) -> None:
 
 def test_a_session_with_everything_open(viewer: Served, page: Page) -> None:
     """VIEW-14: the transcript with all toggles on and its calls unfolded."""
-    sessions = viewer.json("/api/v1/sessions")["sessions"]
+    sessions = viewer.json("/api/v1/sessions?copies=1")["sessions"]
     id = next(s["session_id"] for s in sessions if s["title"] == "Add passkey login to orchard")
     ready(page, f"{viewer.url}/session/{id}?show={ALL}")
     closed = page.locator("details.block:not([open])")
@@ -146,7 +146,7 @@ def test_nothing_is_wider_than_the_screen(
     viewer: Served, dense: Served, context: BrowserContext, page: Page
 ) -> None:
     """VIEW-14: no page has to be scrolled sideways."""
-    session = viewer.json("/api/v1/sessions")["sessions"][0]["session_id"]
+    session = viewer.json("/api/v1/sessions?copies=1")["sessions"][0]["session_id"]
     addresses = [viewer.url + path for path in ("/", "/?view=sessions", "/decisions", "/search")]
     addresses += [f"{viewer.url}/session/{session}?show={ALL}", dense.url]
     wide = [

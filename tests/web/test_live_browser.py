@@ -281,7 +281,8 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 def test_nothing_at_all_says_what_to_do(empty: Served, page: Page) -> None:
     """VIEW-11: no archive and no transcripts: a word, and the next step."""
     ready(page, empty.url)
-    expect(page.locator(".empty")).to_contain_text("No transcripts of Claude Code were found")
+    expect(page.locator(".empty")).to_contain_text("No transcripts were found")
+    expect(page.locator(".empty")).to_contain_text("minutebook agents")
     expect(page.locator(".empty")).to_contain_text("minutebook demo")
 
 

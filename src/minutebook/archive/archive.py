@@ -25,7 +25,8 @@ from minutebook.archive.formats import format_problem
 from minutebook.archive.masking import Hide, hide
 from minutebook.archive.masking import hidden as masked
 from minutebook.archive.minutes import Minutes, card, version_of
-from minutebook.archive.names import by_id, by_name, existing_file, nearest, parse_address, shortest
+from minutebook.archive.names import by_id, by_name, document_file, nearest, parse_address, shortest
+from minutebook.archive.names import transcript_file as file_of
 from minutebook.archive.session import OpenSession, current_transcript
 from minutebook.archive.sessions import Known, SessionList, SessionSummary, Skims
 from minutebook.archive.settings import Settings, read_settings
@@ -89,6 +90,7 @@ class Archive:
         self._by_session: tuple[object, dict[str, Transcript]] | None = None
         self._open: OrderedDict[str, tuple[object, OpenSession]] = OrderedDict()
         self._masked: tuple[object, dict[str, SessionRecord]] | None = None
+        self._shorts: tuple[object, dict[str, str]] | None = None
         self._all: tuple[object, dict[str, SessionSummary], list[Trouble]] | None = None
         roster, settings = (lambda: self.roster), (lambda: self.settings)
         self.minutes = Minutes(self.layout, self._entries, roster, settings, self._work, self._lock)
@@ -147,6 +149,7 @@ class Archive:
         """Something was written: nothing that is kept in memory counts any more."""
         with self._lock:
             self._ledger = self._roster = self._all = self._by_session = self._masked = None
+            self._shorts = None
             self._open.clear()
             self.minutes.read_again()
 
@@ -203,6 +206,7 @@ class Archive:
         self,
         *,
         project: str | None = None,
+        agent: str | None = None,
         since: datetime | None = None,
         ghosts: bool = False,
         starred: bool = False,
@@ -216,6 +220,7 @@ class Archive:
             every,
             unusable,
             project=project,
+            agent=agent,
             since=since,
             ghosts=ghosts,
             starred=starred,
@@ -246,10 +251,10 @@ class Archive:
         if session_id not in every:
             if session_id in self.minutes.stored():
                 raise NotFound(
-                    f"Only the minutes of {session_id[:8]} are left: its transcript was deleted "
-                    "before it was archived."
+                    f"Only the minutes of {self.short(session_id)} are left: its transcript was "
+                    "deleted before it was archived."
                 )
-            raise NotFound(f"There is no session {session_id[:8]} here (any more).")
+            raise NotFound(f"There is no session {session_id} here (any more).")
         return every[session_id]
 
     def _everything(self) -> tuple[dict[str, SessionSummary], list[Trouble]]:
@@ -280,8 +285,10 @@ class Archive:
         """The id of the one session that fits a name (ARC-04)."""
         if not name.strip():
             raise BadArgument("Name a session: the start of its id, a title or a name.")
-        if name.endswith((".jsonl", ".md")) and (path := existing_file(name)) is not None:
-            return self._of_file(path)
+        if (document := document_file(name, self.layout, self._entries())) is not None:
+            return document
+        if (file := file_of(name)) is not None:
+            return self._of_file(*file)
         found = by_id(name, self.ids())
         if found is None:
             every, _ = self._everything()
@@ -295,13 +302,8 @@ class Archive:
             )
         return found
 
-    def _of_file(self, path: Path) -> str:
-        if path.suffix == ".md":
-            known = {self.layout.document("x", id).name: id for id in self._entries()}
-            if path.name in known:
-                return known[path.name]
-            raise NotFound(f"{path} is not the document of an archived session.")
-        transcript = open_file(path)
+    def _of_file(self, path: Path, key: str) -> str:
+        transcript = open_file(path, key)
         known_one = self._transcripts().get(transcript.session_id)
         if known_one is None or known_one.path.resolve() != path.resolve():
             self._named[transcript.session_id] = transcript
@@ -321,7 +323,13 @@ class Archive:
 
     def short(self, session_id: str) -> str:
         """The start of an id that names no other session."""
-        return shortest(session_id, self.ids())
+        with self._lock:
+            _ = self.library
+            files = (version_of(self.layout.ledger), version_of(self.layout.engagements))
+            version = (self._looks, *files, tuple(self._named))
+            if self._shorts is None or self._shorts[0] != version:
+                self._shorts = (version, shortest(self.ids()))
+            return self._shorts[1].get(session_id, session_id)
 
     # -- one session
 
@@ -345,7 +353,7 @@ class Archive:
                 self._open.move_to_end(session_id)
                 return known[1]
             folder = self.folder(session_id) if entry is not None else None
-            opened = OpenSession(session_id, folder, entry, transcript, self.hide)
+            opened = OpenSession(session_id, folder, entry, transcript, self.hide, self.short)
             self._open[session_id] = (version, opened)
             while len(self._open) > _OPEN:
                 self._open.popitem(last=False)
@@ -356,8 +364,8 @@ class Archive:
         entry = self._entries().get(session_id)
         if entry is None:
             raise NotFound(
-                f"{session_id[:8]} is not in the archive yet: "
-                f"`minutebook inscribe {session_id[:8]}` writes it down."
+                f"{self.short(session_id)} is not in the archive yet: "
+                f"`minutebook inscribe {self.short(session_id)}` writes it down."
             )
         return SessionFolder(self.layout.folder(entry.agent_id, session_id))
 
@@ -451,8 +459,8 @@ class Archive:
         return with_threads(self, answer.hits)
 
     def report(self, **period: str | None) -> Report:
-        """The minutes of a period, by project: `project`, `since`, `until`, `date`; of this week
-        unless another one is named."""
+        """The minutes of a period, by project: `project`, `agent`, `since`, `until`, `date`; of
+        this week unless another one is named."""
         from minutebook.archive.reporting import named_period, report_of
 
         return report_of(self, named_period(**period))

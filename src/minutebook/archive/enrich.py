@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import zip_longest
-from pathlib import Path
 
 import msgspec
 
+from minutebook.archive.names import transcript_file
 from minutebook.derive.clock import Moment, read_clock, write_clock
 from minutebook.model import Billing, Block, Loose, Message, Reply, Round, Subagent, Text, ToolCall
 from minutebook.model.blocks import StrayResult, ToolResult
@@ -154,8 +154,8 @@ class Enriched:
 
 
 def _transcript(library: Library, facts: SessionFacts) -> Transcript | None:
-    if facts.source and Path(facts.source).is_file() and facts.source.endswith(".jsonl"):
-        return open_file(Path(facts.source))
+    if facts.source and (file := transcript_file(facts.source)) is not None:
+        return open_file(*file)
     found = (t for t in library.transcripts if t.session_id == facts.info.id)
     return next(found, None)
 

@@ -11,7 +11,8 @@ import msgspec
 from minutebook.archive.archive import Archive
 from minutebook.archive.hit import iso
 from minutebook.archive.masking import hidden
-from minutebook.archive.passing import passes, within
+from minutebook.archive.passing import passes
+from minutebook.archive.programs import within
 from minutebook.archive.sessions import NAMELESS
 from minutebook.index import database as db
 from minutebook.index.entry import How, Touch

@@ -24,6 +24,7 @@ from minutebook.index.query import Filters, Query
 from minutebook.index.snippet import Snippet
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.record.layout import Layout
+from minutebook.sources.registry import SOURCES
 
 if TYPE_CHECKING:
     from minutebook.index.embedders import Embedder
@@ -283,6 +284,7 @@ def hit_of(
         at=at or iso(entry.at),
         name=record.called if record else None,
         agent=record.agent_name if record else None,
+        program=SOURCES.program_of(record.source) if record else None,
         project=(engagement.project if engagement else None) or entry.project or None,
         branch=entry.branch or None,
         model=entry.model or None,
@@ -341,6 +343,7 @@ def _engagement_hit(record: SessionRecord, engagement: Engagement, there: set[st
         at=engagement.started or record.started,
         name=record.called,
         agent=record.agent_name,
+        program=SOURCES.program_of(record.source),
         project=engagement.project or record.cwd,
         branch=record.git_branch,
         model=record.model,
@@ -359,6 +362,7 @@ def _ghost_hit(record: SessionRecord) -> Hit:
         at=record.started,
         name=record.called,
         agent=record.agent_name,
+        program=SOURCES.program_of(record.source),
         project=record.cwd,
         branch=record.git_branch,
         model=record.model,

@@ -36,6 +36,9 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     at: str | None
     name: str | None
     agent: str | None
+    """The persona, where it has a name."""
+    program: str | None = None
+    """The coding agent that held the conversation, by its command: ``codex``."""
     project: str | None
     branch: str | None = None
     model: str | None = None

@@ -221,7 +221,10 @@ def _diff(
         sides.append(archive.hide(text).split("\n"))
     if max(map(len, sides)) > _MOST_LINES:
         return f"(longer than {_MOST_LINES:,} lines: not compared)"
-    names = [f"{s.session_id[:8]} {f.path if f else '-'}" for s, f in ((one, old), (other, new))]
+    names = [
+        f"{archive.short(s.session_id)} {f.path if f else '-'}"
+        for s, f in ((one, old), (other, new))
+    ]
     return "\n".join(difflib.unified_diff(sides[0], sides[1], names[0], names[1], lineterm=""))
 
 

@@ -250,6 +250,7 @@ def _node(archive: Archive, found: _Edges, id: str) -> Node:
     return Node(
         id=id,
         name=summary.name,
+        program=summary.program,
         project=info.project,
         started=info.started,
         ended=info.ended,

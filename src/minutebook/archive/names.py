@@ -13,6 +13,8 @@ from pathlib import Path
 
 from minutebook.derive.wording import plural
 from minutebook.errors import Ambiguous, BadArgument, NotFound
+from minutebook.record.layout import Layout
+from minutebook.sources.library import may_be_transcript
 
 _ADDRESS = re.compile(r"(.+)#(\d{1,9})(?:-(\d{1,9})|\.\d{1,9})?", re.DOTALL)
 _BLOCK = re.compile(r".+#\d{1,9}\.(\d{1,9})", re.DOTALL)
@@ -63,13 +65,25 @@ def parse_rounds(text: str, count: int, *, beyond: bool = True) -> list[int]:
     return sorted(found)
 
 
-def shortest(id: str, others: Iterable[str]) -> str:
-    """The start of an id, of eight characters or more, that none of the others has."""
-    alike = [other for other in others if other != id and other.startswith(id[:_SHORTEST])]
-    length = _SHORTEST
-    while length < len(id) and any(other.startswith(id[:length]) for other in alike):
-        length += 1
-    return id[:length]
+def shortest(ids: Iterable[str]) -> dict[str, str]:
+    """The start of each id, of eight characters or more, that none of the others has.
+
+    Letters count the same in either size, as where a session is named. Ids that begin with their
+    time have much in common.
+    """
+    ordered = sorted((id.lower(), id) for id in set(ids))
+    found: dict[str, str] = {}
+    for at, (low, id) in enumerate(ordered):
+        beside = [ordered[near][0] for near in (at - 1, at + 1) if 0 <= near < len(ordered)]
+        shared = max((_alike(low, other) for other in beside), default=0)
+        found[id] = id[: max(_SHORTEST, shared + 1)]
+    return found
+
+
+def _alike(one: str, other: str) -> int:
+    """With how many letters two ids begin alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -82,6 +96,8 @@ def by_id(name: str, ids: Iterable[str]) -> str | None:
     """The one session whose id begins so; None where none does."""
     wanted = name.strip().lower()
     fitting = [id for id in ids if id.lower().startswith(wanted)]
+    if name.strip() in fitting:
+        return name.strip()
     exact = [id for id in fitting if id.lower() == wanted]
     return only(exact or fitting, name) if fitting else None
 
@@ -109,7 +125,7 @@ def only(found: Sequence[str], name: str) -> str:
     """The one id there is; an error that lists the candidates where there are several."""
     if len(found) == 1:
         return found[0]
-    some = ", ".join(sorted(shortest(id, found) for id in found)[:_MOST_TOLD])
+    some = ", ".join(sorted(shortest(found).values())[:_MOST_TOLD])
     more = f" and {len(found) - _MOST_TOLD} more" if len(found) > _MOST_TOLD else ""
     raise Ambiguous(f"'{name}' fits {len(found)} sessions: {some}{more}. Name one of these.")
 
@@ -121,6 +137,27 @@ def existing_file(name: str) -> Path | None:
         return path if path.is_file() else None
     except (OSError, RuntimeError, ValueError):
         return None  # too long, or there is no such user: then it is not a path
+
+
+def document_file(name: str, layout: Layout, archived: Iterable[str]) -> str | None:
+    """The session that a name is the document of; None where it is no such file."""
+    path = existing_file(name) if name.endswith(".md") else None
+    if path is None:
+        return None
+    known = {layout.document("x", id).name: id for id in archived}
+    if path.name not in known:
+        raise NotFound(f"{path} is not the document of an archived session.")
+    return known[path.name]
+
+
+def transcript_file(name: str) -> tuple[Path, str] | None:
+    """The file that a name is the path of, and which of its sessions (``<path>#<key>``);
+    None where no agent gives its transcripts such a name."""
+    path, key = existing_file(name), ""
+    if path is None and "#" in name:
+        before, _, key = name.rpartition("#")
+        path = existing_file(before)
+    return (path, key) if path is not None and may_be_transcript(path) else None
 
 
 def runs(numbers: Sequence[int]) -> list[tuple[int, int]]:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from minutebook.archive.programs import is_agent, within
 from minutebook.derive.surfaces import SURFACES, Surface
 from minutebook.errors import BadArgument
 from minutebook.index.query import Filters
 from minutebook.model.engagement import Engagement, SessionRecord
-from minutebook.sources.registry import SOURCES
 
 if TYPE_CHECKING:
     from minutebook.index.engine import Scope
@@ -112,21 +112,15 @@ def passes(record: SessionRecord, filters: Filters) -> bool:
         return False
     if filters.sessions is not None and record.session_id not in filters.sessions:
         return False
-    if filters.agent and not is_agent(filters.agent, record):
+    if filters.agent and not is_agent(
+        filters.agent, record.source, record.agent_name, record.agent_role, record.slug
+    ):
         return False
     if filters.branch and not within(filters.branch, record.git_branch):
         return False
     if filters.model and not within(filters.model, record.model):
         return False
     return not filters.session or record.session_id.startswith(filters.session)
-
-
-def is_agent(name: str, record: SessionRecord) -> bool:
-    """Whether a session is of this agent: exactly a program's name means the program, anything
-    else is a part of the persona's name, role or slug (AGT-01, SRCH-04)."""
-    if (source := SOURCES.by_program(name)) is not None:
-        return record.source == source.name
-    return within(name, record.agent_name, record.agent_role, record.slug)
 
 
 def session_passes(record: SessionRecord, filters: Filters) -> bool:
@@ -153,11 +147,6 @@ def hidden_of(
         return []
     every = matching(records, msgspec.structs.replace(filters, hidden=True))
     return [pair for pair in every if pair[0].hidden or pair[1].hidden]
-
-
-def within(part: str, *texts: str | None) -> bool:
-    """Whether one of some texts has a part, in letters of either size."""
-    return any(part.lower() in text.lower() for text in texts if text)
 
 
 def ghosts_of(records: dict[str, SessionRecord], filters: Filters) -> list[SessionRecord]:

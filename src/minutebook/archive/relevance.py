@@ -36,7 +36,9 @@ def similar(
         ready(engine)
     asked = engine.turn(session_id, round)
     if asked is None or not (asked.entry.asked or asked.entry.answered):
-        raise NotFound(f"Session {session_id[:8]} has no round {round} with words in it.")
+        raise NotFound(
+            f"Session {archive.short(session_id)} has no round {round} with words in it."
+        )
     records, there = archive.minutes.records(), present(archive)
     least = embedder().related  # below that, everything is like everything
     near = [i for i in engine.like(asked.entry, embedder) if i.score >= least]

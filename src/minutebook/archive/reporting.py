@@ -9,7 +9,8 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.folding import hidden_once, once
-from minutebook.archive.passing import matching, passes, within
+from minutebook.archive.passing import matching, passes
+from minutebook.archive.programs import within
 from minutebook.archive.prospective import prospective
 from minutebook.archive.threads import threads
 from minutebook.derive.genealogy import Pair
@@ -18,6 +19,7 @@ from minutebook.index.query import Filters, limits, span
 from minutebook.model.engagement import OPEN_PHASES, Engagement, SessionRecord
 from minutebook.model.prospective import Obligation
 from minutebook.model.session import project_of
+from minutebook.sources.registry import SOURCES
 
 DROPPED = "abandoned"
 _NO_PROJECT = "no project"
@@ -30,6 +32,8 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     engagement_id: str
     address: str
     """What `minutebook show` takes: ``3a4d64e0#3-7``."""
+    program: str
+    """The coding agent that held the conversation: ``codex``."""
     started: str | None
     topic: str
     method: str
@@ -105,6 +109,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     until: str | None
     """Last day."""
     project: str | None = None
+    agent: str | None = None
+    """The agent it is of, where one was named."""
     sessions: int = 0
     engagements: int = 0
     projects: tuple[ProjectMinutes, ...] = ()
@@ -124,6 +130,7 @@ def report_of(archive: Archive, filters: Filters) -> Report:
         since=_day(filters.after),
         until=_day(filters.before - 1 if filters.before is not None else None),
         project=filters.project,
+        agent=filters.agent,
         sessions=_sessions(pairs),
         engagements=len(pairs),
         projects=tuple(
@@ -169,10 +176,11 @@ def named_period(
     since: str | None = None,
     until: str | None = None,
     date: str | None = None,
+    agent: str | None = None,
 ) -> Filters:
     """Filters for a report, with dates as people say them."""
     after, before = period_of(*limits(since, until, date))
-    return Filters(project=project or None, after=after, before=before)
+    return Filters(project=project or None, agent=agent or None, after=after, before=before)
 
 
 def project_of_pair(pair: Pair) -> str:
@@ -222,6 +230,7 @@ def _work(archive: Archive, record: SessionRecord, engagement: Engagement) -> Wo
         session_id=record.session_id,
         engagement_id=engagement.id,
         address=f"{archive.short(record.session_id)}#{rounds}",
+        program=SOURCES.program_of(record.source),
         started=engagement.started or record.started,
         topic=engagement.topic,
         method=engagement.method,

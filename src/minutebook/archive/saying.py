@@ -242,8 +242,7 @@ def find_engagement(record: SessionRecord, name: str) -> Engagement:
     ids = [engagement.id for engagement in record.engagements]
     if not ids:
         raise NotFound(
-            f"Session {record.session_id[:8]} has no engagements (yet): `minutebook ingest` "
-            "finds them."
+            f"Session {record.session_id} has no engagements (yet): `minutebook ingest` finds them."
         )
     fitting = [e for e in record.engagements if e.id == name]
     fitting = fitting or [e for e in record.engagements if name and e.id.startswith(name)]
@@ -254,6 +253,6 @@ def find_engagement(record: SessionRecord, name: str) -> Engagement:
     if fitting:
         raise Ambiguous(f"'{name}' fits {', '.join(e.id for e in fitting)}: write more of it.")
     raise NotFound(
-        f"Session {record.session_id[:8]} has no engagement '{name}'.{nearest(name, ids)} "
+        f"Session {record.session_id} has no engagement '{name}'.{nearest(name, ids)} "
         f"It has: {', '.join(ids)}."
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -62,12 +62,14 @@ class OpenSession:
         entry: Entry | None,
         transcript: Transcript | None,
         hide: Hide,
+        short: Callable[[str], str] = str,
     ) -> None:
         if entry is None and transcript is None:
-            raise NotFound(f"Session {session_id[:8]} is neither archived nor in its source.")
+            raise NotFound(f"Session {session_id} is neither archived nor in its source.")
         self.session_id = session_id
         self.transcript = transcript
         self._folder, self._entry, self._hide = folder, entry, hide
+        self._short = short
         self._stored = StoredRounds(folder) if folder is not None else None
         self._archived = self._count_archived()
         self._tail: list[Round] | None = None
@@ -79,6 +81,11 @@ class OpenSession:
         self._shapes: dict[int, RoundShape] = {}
         self._lock = threading.RLock()
         """Servers read one session from several threads."""
+
+    @property
+    def short(self) -> str:
+        """The start of its id that names no other session."""
+        return self._short(self.session_id)
 
     def _count_archived(self) -> int:
         """Rounds that are read from the archive; the others are the tail.
@@ -124,7 +131,7 @@ class OpenSession:
         """A round as it is kept, with its secrets; nothing that leaves the archive."""
         if not 1 <= number <= self.count:
             raise NotFound(
-                f"Session {self.session_id[:8]} has {plural(self.count, 'round')}; "
+                f"Session {self.short} has {plural(self.count, 'round')}; "
                 f"there is no round {number}."
             )
         if number > self._archived:

@@ -8,6 +8,7 @@ from datetime import datetime
 import msgspec
 
 from minutebook.archive.coverage import SessionSaid
+from minutebook.archive.programs import is_agent
 from minutebook.archive.settings import Settings
 from minutebook.derive.copies import mere_copies
 from minutebook.derive.genealogy import shared_history
@@ -18,6 +19,7 @@ from minutebook.model import Link, Roster, SessionInfo
 from minutebook.record.ledger import Entry
 from minutebook.sources.base import Transcript, Trouble
 from minutebook.sources.library import Library, Overview
+from minutebook.sources.registry import SOURCES
 
 NAMELESS = "(nothing said)"
 
@@ -62,6 +64,11 @@ class SessionSummary(msgspec.Struct, frozen=True, kw_only=True):
         """Everything it can be called by, in small letters."""
         known = (self.identity.name, self.title, self.info.title, self.info.slug)
         return list(dict.fromkeys(name.lower() for name in known if name))
+
+    @property
+    def program(self) -> str:
+        """The coding agent that held it, by its command: ``codex``."""
+        return SOURCES.program_of(self.info.source)
 
     @property
     def when(self) -> datetime:
@@ -248,6 +255,7 @@ def chosen(
     unusable: list[Trouble],
     *,
     project: str | None = None,
+    agent: str | None = None,
     since: datetime | None = None,
     ghosts: bool = False,
     starred: bool = False,
@@ -256,7 +264,9 @@ def chosen(
 ) -> SessionList:
     """Sessions that pass, newest activity first; ghosts, hidden ones and mere copies only when
     asked for."""
-    wanted = [s for s in sessions.values() if _fits(s, project, since) and s.starred >= starred]
+    wanted = [
+        s for s in sessions.values() if _fits(s, project, agent, since) and s.starred >= starred
+    ]
     visible = [session for session in wanted if hidden or not session.hidden]
     passing = [session for session in visible if ghosts or not session.ghost]
     shown = passing if copies else without_copies(passing)
@@ -286,8 +296,13 @@ def without_copies(sessions: Iterable[SessionSummary]) -> list[SessionSummary]:
     ]
 
 
-def _fits(session: SessionSummary, project: str | None, since: datetime | None) -> bool:
+def _fits(
+    session: SessionSummary, project: str | None, agent: str | None, since: datetime | None
+) -> bool:
     if since is not None and session.when < since:
+        return False
+    who = session.identity
+    if agent and not is_agent(agent, session.info.source, who.name, who.role, session.info.slug):
         return False
     if project is None:
         return True

@@ -14,7 +14,8 @@ import msgspec
 from minutebook.archive.archive import Archive
 from minutebook.archive.digests import digests
 from minutebook.archive.minutes import card
-from minutebook.archive.passing import passes, within
+from minutebook.archive.passing import passes
+from minutebook.archive.programs import within
 from minutebook.derive.labels import known_method, known_phase
 from minutebook.derive.prices import Prices, load_library
 from minutebook.derive.usage.costly import expensive

@@ -59,7 +59,7 @@ def command(
     if session is not None:
         if given:
             raise BadArgument("Filters are for all sessions: leave them or SESSION out.")
-        _show_session(book.budget(session), everything, as_json)
+        _show_session(book, book.budget(session), everything, as_json)
         return
     odd = [name for name in given if name in _NOT_OF_ALL]
     if odd:
@@ -76,12 +76,12 @@ def command(
 # -- one session
 
 
-def _show_session(found: SessionBudget, everything: bool, as_json: bool) -> None:
+def _show_session(book: Archive, found: SessionBudget, everything: bool, as_json: bool) -> None:
     if as_json:
         print_json(**msgspec.structs.asdict(found))
         return
     told = found.budget
-    terminal.say(click.style(f"{found.session_id[:8]}  {found.name}", bold=True))
+    terminal.say(click.style(f"{book.short(found.session_id)}  {found.name}", bold=True))
     if told.recorded:
         rows = told.rounds if everything else _kept(told)
         before = 0

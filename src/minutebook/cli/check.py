@@ -6,7 +6,7 @@ import click
 
 from minutebook.archive import Archive
 from minutebook.archive.masking import hidden
-from minutebook.archive.names import existing_file
+from minutebook.archive.names import transcript_file
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option, opened
@@ -70,9 +70,9 @@ def command(
 def _check(archive: Archive, name: str) -> SessionCheck:
     """Check what a person names; a file that is not archived goes through a scratch archive."""
     session_id = archive.resolve(name)
-    file = existing_file(name) if name.endswith(".jsonl") else None
+    file = transcript_file(name)
     if file is not None and session_id not in archive.ledger().sessions:
-        return check_file(file)
+        return check_file(*file)
     return check(archive, session_id)
 
 

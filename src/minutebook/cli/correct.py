@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
+from minutebook.archive import Archive
 from minutebook.archive.saying import Spoken
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
@@ -79,7 +80,7 @@ def _say(
     session: str, statement: Statement, roots: tuple[str, ...], archive: str | None, as_json: bool
 ) -> None:
     book = opened(archive, roots)
-    _print(book.say(session, statement), as_json)
+    _print(book, book.say(session, statement), as_json)
 
 
 @command.command(_DEFAULT, options_metavar="", short_help="Set fields (the default).")
@@ -94,7 +95,8 @@ def set_(
     as_json: bool,
 ) -> None:
     """Set fields of an engagement, or of the session if you name no engagement."""
-    _print(set_fields(opened(archive, roots), session, words), as_json)
+    book = opened(archive, roots)
+    _print(book, set_fields(book, session, words), as_json)
 
 
 @command.command("split")
@@ -204,7 +206,7 @@ def list_(session: str, roots: tuple[str, ...], archive: str | None, as_json: bo
 # -- showing
 
 
-def _print(spoken: Spoken, as_json: bool) -> None:
+def _print(book: Archive, spoken: Spoken, as_json: bool) -> None:
     if as_json:
         print_json(
             said={**msgspec.to_builtins(spoken.said), "words": in_words(spoken.said)},
@@ -216,14 +218,14 @@ def _print(spoken: Spoken, as_json: bool) -> None:
         )
         return
     if spoken.undone is not None:
-        name = terminal.one_line(spoken.session.session_id[:8])
+        name = terminal.one_line(book.short(spoken.session.session_id))
         terminal.say(f"Taken back ({name}): {terminal.one_line(in_words(spoken.undone))}.")
     elif spoken.engagement is not None:
         for engagement in (spoken.engagement, spoken.made):
             if engagement is not None:
                 terminal.say(_line(engagement))
     else:
-        _print_session(spoken)
+        _print_session(book, spoken)
     if not spoken.indexed:
         terminal.note("Another run is writing the archive; it will update the index page.")
 
@@ -236,13 +238,13 @@ def _line(engagement: Engagement) -> str:
     return terminal.one_line(f"{line} Note: {engagement.note}" if engagement.note else line)
 
 
-def _print_session(spoken: Spoken) -> None:
+def _print_session(book: Archive, spoken: Spoken) -> None:
     record = spoken.session
     star = "★ " if record.starred else ""
     named = [("title", record.title), ("name", record.agent_name), ("role", record.agent_role)]
     facts = [f"{what} '{text}'" for what, text in named if text]
     facts += ["hidden"] if record.hidden else []
-    line = f"{star}{record.session_id[:8]}: {', '.join(facts) or 'no title'}."
+    line = f"{star}{book.short(record.session_id)}: {', '.join(facts) or 'no title'}."
     extra = (("Summary", record.told_summary), ("Note", record.note))
     terminal.say(terminal.one_line(line))
     for what, text in extra:

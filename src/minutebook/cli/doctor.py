@@ -13,7 +13,7 @@ from minutebook.cli import terminal
 from minutebook.cli.bars import WORTH_A_BAR
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option, opened
-from minutebook.verbs.doctor import SOON_DAYS, CleanUp, Diagnosis, diagnose
+from minutebook.verbs.doctor import SOON_DAYS, AgentDiagnosis, CleanUp, Diagnosis, diagnose
 
 _MOST = 12
 
@@ -53,10 +53,10 @@ def print_diagnosis(diagnosis: Diagnosis) -> None:
         f"{terminal.plural(report.files, 'file')} with their subagents, "
         f"{terminal.plural(report.lines, 'line')}"
     )
-    if report.versions:
-        versions = sorted(report.versions, key=_version_key)
-        span = versions[0] if len(versions) == 1 else f"{versions[0]} to {versions[-1]}"
-        terminal.say(f"  written by version {terminal.one_line(span)}")
+    if report.versions and len(diagnosis.agents) < 2:
+        terminal.say(f"  written by version {_span(report.versions)}")
+    if len(diagnosis.agents) > 1:
+        _print_agents(diagnosis.agents)
     for clean_up in diagnosis.clean_ups:
         _print_clean_up(clean_up)
     _table("Records", report.records)
@@ -65,6 +65,32 @@ def print_diagnosis(diagnosis: Diagnosis) -> None:
     _table("Needed help to be read", report.repaired)
     _table("Not understood (kept, and shown as such)", report.unknown)
     _print_problems(diagnosis)
+
+
+def _print_agents(agents: Iterable[AgentDiagnosis]) -> None:
+    """A line or two for each coding agent; each has versions and kinds of records of its own."""
+    _heading("Agents")
+    for agent in agents:
+        facts = [terminal.plural(agent.sessions, "session"), terminal.size(agent.size)]
+        if agent.versions:
+            facts.append(f"version {_span(agent.versions)}")
+        kept = f"deleted after {agent.retention_days} days" if agent.retention_days else "kept"
+        facts.append(kept)
+        if agent.bad_lines:
+            facts.append(terminal.plural(agent.bad_lines, "line") + " that could not be read")
+        if agent.troubles:
+            facts.append(terminal.plural(agent.troubles, "file") + " skipped")
+        terminal.say(terminal.prose(f"  {agent.program}: {', '.join(facts)}"))
+        if agent.unknown:
+            named = ", ".join(f"{terminal.one_line(k)} × {n}" for k, n in agent.unknown.items())
+            terminal.say(terminal.quiet(f"    not understood, kept: {named}"))
+
+
+def _span(versions: Iterable[str]) -> str:
+    """``1.0.1``, or ``0.20.0 to 0.166.0``."""
+    known = sorted(versions, key=_version_key)
+    span = known[0] if len(known) == 1 else f"{known[0]} to {known[-1]}"
+    return terminal.one_line(span)
 
 
 def _print_clean_up(clean_up: CleanUp) -> None:

@@ -48,9 +48,8 @@ def print_explanations(archive: Archive, sessions: Sequence[str] | None, as_json
             continue
         terminal.say(click.style(terminal.one_line(told.title), bold=True))
         for part, why in pairs:
-            terminal.say(
-                f"{session_id[:8]}#{why.first}-{why.last}  {terminal.one_line(part.topic)}"
-            )
+            address = f"{archive.short(session_id)}#{why.first}-{why.last}"
+            terminal.say(f"{address}  {terminal.one_line(part.topic)}")
             if why.cut:
                 _say("cut before it", why.cut)
             _say(f"method {why.method}", why.method_reasons)

@@ -2,125 +2,22 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Callable
 from typing import Any
 
 import click
 
-from minutebook.archive import Archive
-from minutebook.archive.engagements import rounds_of_engagement
-from minutebook.cli import terminal
-from minutebook.cli.json_output import print_json
-from minutebook.cli.options import archive_option, json_option, opened
-from minutebook.config import expanded
-from minutebook.errors import BadArgument, NotFound
-from minutebook.sources.registry import SOURCES
-from minutebook.verbs.export import Exported, export_claude, export_operated
-from minutebook.verbs.surgery import (
-    Operated,
-    compressed_engagement,
-    full_after,
-    merged,
-    only_engagement,
-    parse_map,
-    split,
-)
+from minutebook.cli.exporting import export, export_options
 
 
 @click.command("export-claude")
-@click.argument("sessions", nargs=-1, metavar="SESSION")
-@archive_option
-@click.option("--root", metavar="PATH", help="Claude Code's folder. [default: as for reading]")
-@click.option("--cwd", metavar="PATH", help="The folder to resume in. [default: the session's own]")
-@click.option("--out", metavar="FILE", help="Write the transcript there instead.")
-@click.option("--force", is_flag=True, help="Replace what is there; a copy is kept.")
-@click.option("--full-after", metavar="TIME", help="What came before as references only.")
-@click.option("--engagement", metavar="ID", help="Only this engagement, the rest as references.")
-@click.option("--compress-engagement", metavar="ID", help="This engagement as references.")
-@click.option("--merge", is_flag=True, help="Two sessions as one, in the order of time.")
-@click.option(
-    "--split", "map_file", metavar="MAP.json", help='{"design": "1-12", "build": "13-20"}'
-)
-@json_option
-def command(
-    sessions: tuple[str, ...],
-    archive: str | None,
-    root: str | None,
-    cwd: str | None,
-    out: str | None,
-    force: bool,
-    as_json: bool,
-    **surgery: Any,
-) -> None:
+@export_options
+def command(**options: Any) -> None:
     """Write an inscribed session as a transcript that `claude --resume` accepts.
 
+    The session may be of any agent; what the transcript holds and Claude will not see is named.
     Secrets are not masked: the export is the record itself.
 
     With --full-after, --engagement, --compress-engagement, --merge or --split it is a new
     transcript with an id of its own, which says where it comes from.
     """
-    asked = {name: value for name, value in surgery.items() if value not in (None, False)}
-    if "" in asked.values():
-        raise BadArgument("An empty name is none: say which engagement, moment or map.")
-    if len(asked) > 1:
-        raise BadArgument("These do not go together: choose one way to cut.")
-    if len(sessions) != (2 if "merge" in asked else 1):
-        wanted = "two sessions" if "merge" in asked else "one session"
-        raise BadArgument(f"Name {wanted}: `minutebook sessions` lists them.")
-    book = opened(archive)
-    home = expanded(root) if root else SOURCES["claude-code"].default_root()
-    target = expanded(out) if out else None
-    ids = [book.resolve(session) for session in sessions]
-    for session_id in ids:
-        book.folder(session_id)  # an error where it is not archived yet
-    if not asked:
-        done = [export_claude(book, ids[0], root=home, out=target, cwd=cwd, force=force)]
-    else:
-        operated = _operated(book, ids, asked)
-        if len(operated) > 1 and target is not None:
-            target.mkdir(parents=True, exist_ok=True)
-        for one in operated:  # all or nothing: what is in the way is found before
-            export_operated(book, one, root=home, out=target, cwd=cwd, force=force, write=False)
-        done = [
-            export_operated(book, one, root=home, out=target, cwd=cwd, force=force)
-            for one in operated
-        ]
-    if as_json:
-        print_json(exported=done[0] if len(done) == 1 else done)
-        return
-    for exported in done:
-        _print(exported, written=out is not None)
-
-
-def _operated(archive: Archive, ids: list[str], asked: dict[str, Any]) -> list[Operated]:
-    if "merge" in asked:
-        return [merged(archive, *ids)]
-    (session_id,) = ids
-    if "full_after" in asked:
-        return [full_after(archive, session_id, asked["full_after"])]
-    if "map_file" in asked:
-        path = expanded(asked["map_file"])
-        if not path.is_file():
-            raise NotFound(f"There is no map at {path}.")
-        return split(archive, session_id, parse_map(path.read_bytes()))
-    cut: Callable[..., Operated] = compressed_engagement
-    if "engagement" in asked:
-        cut = only_engagement
-    (id,) = asked.values()
-    numbers = rounds_of_engagement(archive, id, {session_id})[session_id]
-    return [cut(archive, session_id, id, numbers)]
-
-
-def _print(exported: Exported, *, written: bool) -> None:
-    rounds = terminal.plural(exported.rounds, "round")
-    terminal.say(f"{rounds} written to {exported.path}")
-    if exported.backup is not None:
-        terminal.say(f"What was there is now {exported.backup}")
-    for remark in exported.remarks:
-        terminal.note(f"Mind: {terminal.one_line(remark)}.")
-    for warning in exported.warnings:
-        terminal.note(f"Kept in the file, not shown to Claude: {terminal.one_line(warning)}.")
-    if not written and exported.cwd is not None:
-        folder = shlex.quote(terminal.one_line(exported.cwd))
-        terminal.say(f"Go on with:  cd {folder} && claude --resume {exported.session_id}")
+    export("claude-code", **options)

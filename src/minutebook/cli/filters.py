@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from minutebook.cli.options import COPIES, GHOSTS, HIDDEN, ONCE, STARRED
+from minutebook.cli.options import AGENT, COPIES, GHOSTS, HIDDEN, ONCE, STARRED
 from minutebook.derive.labels import known_method, known_phase
 from minutebook.errors import BadArgument
 from minutebook.index.query import Filters, limits
@@ -29,12 +29,11 @@ _PERIOD = (
         "--until", metavar="DATE", **ONCE, help="Up to and with that day, or week, or month."
     ),
 )
+AGENT_OPTION = click.option("-a", "--agent", metavar="TEXT", **ONCE, help=AGENT)
 _WHAT = (
     click.option("-m", "--method", metavar="METHOD", **ONCE, help="Exactly this method."),
     click.option("-p", "--project", metavar="TEXT", **ONCE, help="Part of the project's path."),
-    click.option(
-        "-a", "--agent", metavar="TEXT", **ONCE, help="Part of the agent's name, role or slug."
-    ),
+    AGENT_OPTION,
     *_PERIOD,
     click.option("--phase", metavar="PHASE", **ONCE, help="Exactly this phase."),
     click.option("--branch", metavar="TEXT", **ONCE, help="Part of the git branch."),

@@ -24,9 +24,9 @@ def print_hits(archive: Archive, hits: Sequence[Hit], *, verbose: bool = False) 
     addresses = [_address(archive, hit) for hit in hits]
     longest = max(map(len, addresses), default=0)
     for hit, address in zip(hits, addresses, strict=True):
-        _print_hit(hit, address.ljust(longest))
+        _print_hit(archive, hit, address.ljust(longest))
         if verbose:
-            _print_more(hit)
+            _print_more(archive, hit)
 
 
 def _address(archive: Archive, hit: Hit) -> str:
@@ -65,12 +65,12 @@ def print_total(
         terminal.note(" ".join(told))
 
 
-def _print_hit(hit: Hit, address: str) -> None:
+def _print_hit(archive: Archive, hit: Hit, address: str) -> None:
     room = terminal.columns()
     when = instant(hit.at)
     day = when.strftime("%Y-%m-%d") if when else "undated   "
     project = project_of(hit.project) if hit.project else ""
-    copies = ", ".join(id[:8] for id in hit.copies)
+    copies = ", ".join(archive.short(id) for id in hit.copies)
     who = " · ".join(terminal.one_line(text) for text in (hit.name or "", project) if text)
     who = f"★ {who}" if hit.starred else who
     also = f" · also in {copies}" if copies else ""
@@ -102,7 +102,7 @@ def _print_topic(engagement: Engagement) -> None:
     terminal.say(f"  {terminal.method_mark(label, method)}{topic}")
 
 
-def _print_more(hit: Hit) -> None:
+def _print_more(archive: Archive, hit: Hit) -> None:
     """The engagement it belongs to, and how to go on with the session."""
     if hit.snippet.text and hit.side is None:  # of a list
         _print_passage(hit.snippet, "outcome")
@@ -110,9 +110,8 @@ def _print_more(hit: Hit) -> None:
         _print_topic(hit.engagement)
     if hit.engagement is not None and hit.engagement.note:
         terminal.say(terminal.quiet(f"  note: {terminal.one_line(hit.engagement.note)}"))
-    session = terminal.one_line(hit.session_id)
     # Without its transcript, an export is the way to go on.
-    again = f"minutebook export-claude {session[:8]}" if hit.document else None
+    again = f"minutebook export-claude {archive.short(hit.session_id)}" if hit.document else None
     if resume := hit.resume or again:
         terminal.say(terminal.quiet(f"  {terminal.one_line(resume)}"))
 

@@ -17,6 +17,7 @@ from minutebook.errors import Locked, MinutebookError
 from minutebook.extract.choose import choose_extractor
 from minutebook.record.layout import Layout
 from minutebook.record.store import make_folder
+from minutebook.sources.library import may_be_transcript
 from minutebook.verbs.ingest import ingest
 
 _LOG_BYTES = 1_000_000
@@ -52,8 +53,8 @@ def _take(layout: Layout, event: str) -> str:
         said = msgspec.json.decode(event, type=_Event)
     except msgspec.DecodeError:
         return "the hook was told nothing that could be understood"
-    path, who = Path(said.transcript_path), one_line(said.session_id)[:8]
-    if path.suffix != ".jsonl" or not path.is_file():
+    path, who = Path(said.transcript_path), one_line(said.session_id)[:36]
+    if not may_be_transcript(path) or not path.is_file():
         return f"{who}: there is no transcript ({one_line(said.reason)[:40]})"
     deadline = time.monotonic() + _PATIENCE
     while True:

@@ -211,4 +211,4 @@ def _dry_run(
     if as_json:
         print_json(extractor=extractor.name, model=extractor.model, sessions=found)
     else:
-        print_survey(extractor, found, batch=options["batch"])
+        print_survey(archive, extractor, found, batch=options["batch"])

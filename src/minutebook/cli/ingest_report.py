@@ -61,19 +61,23 @@ def print_offer(skeletons: Sequence[int]) -> None:
     )
 
 
-def print_survey(extractor: Extractor, sessions: Sequence[Surveyed], *, batch: bool) -> None:
+def print_survey(
+    archive: Archive, extractor: Extractor, sessions: Sequence[Surveyed], *, batch: bool
+) -> None:
     """A dry run: sizes, ghosts, calls, cost (ING-27)."""
     copies = sum(s.copy_of is not None for s in sessions)
     due = [s for s in sessions if s.due and not s.ghost and s.copy_of is None]
     ghosts = sum(s.ghost and s.problem is None for s in sessions)
     if due:
-        heads = f"{'session':8}  {'messages':>8}  {'skeleton':>10}  {'sent':>8}  {'cost':>7}  title"
-        terminal.say(terminal.quiet(heads))
+        names = {s.session_id: terminal.one_line(archive.short(s.session_id)) for s in due}
+        widest = max(map(len, names.values()))
+        heads = f"{'messages':>8}  {'skeleton':>10}  {'sent':>8}  {'cost':>7}  title"
+        terminal.say(terminal.quiet(f"{'session':{widest}}  {heads}"))
     for session in due[: 4 * _MOST]:
         cost = "" if session.cost_usd is None else f"${session.cost_usd:.3f}"
         title = terminal.one_line(session.title or "")
         line = (
-            f"{terminal.one_line(session.session_id)[:8]:8}  {session.user_messages:8,}  "
+            f"{names[session.session_id]:{widest}}  {session.user_messages:8,}  "
             f"{session.chars:10,}  {session.sent:8,}  {cost:>7}  "
         )
         terminal.say(line + terminal.fit(title, max(10, terminal.columns() - len(line))))
@@ -138,7 +142,7 @@ def print_report(archive: Archive, report: IngestReport) -> None:
     print_waiting(report.inscribed)
     print_backlog(report)
     print_held(report)
-    _print_problems(report)
+    _print_problems(archive, report)
 
 
 def _copies(count: int) -> str:
@@ -183,7 +187,7 @@ def print_engagements(archive: Archive) -> None:
         if not (record.hidden or engagement.hidden)
     )
     pairs, _ = once(archive, shown)
-    print_newest(pairs)
+    print_newest(archive, pairs)
     methods = Counter(engagement.method for _, engagement in pairs)
     told = ", ".join(f"{count:,} {method}" for method, count in methods.most_common())
     if told:
@@ -192,24 +196,25 @@ def print_engagements(archive: Archive) -> None:
     terminal.say(f"Read on: {archive.layout.engagements_index}")
 
 
-def print_newest(pairs: Iterable[Pair]) -> None:
+def print_newest(archive: Archive, pairs: Iterable[Pair]) -> None:
     """The newest engagements, one per line."""
     rows = sorted(pairs, key=lambda row: row[1].started or row[0].started or "", reverse=True)
     shown = rows[:_MOST]
-    cells = max((len(_address(*row)) for row in shown), default=0)
-    for record, engagement in shown:
-        terminal.say(engagement_line(record, engagement, cells))
+    addresses = [_address(archive, *row) for row in shown]
+    cells = max(map(len, addresses), default=0)
+    for row, address in zip(shown, addresses, strict=True):
+        terminal.say(engagement_line(*row, address, cells))
     if len(rows) > _MOST:
         terminal.say(terminal.quiet(f"… and {len(rows) - _MOST:,} older ones."))
 
 
-def _address(record: SessionRecord, engagement: Engagement) -> str:
+def _address(archive: Archive, record: SessionRecord, engagement: Engagement) -> str:
     first, last = engagement.turn_range
     rounds = f"{first}-{last}" if last != first else str(first)
-    return f"{terminal.one_line(record.session_id)[:8]}#{rounds}"
+    return f"{terminal.one_line(archive.short(record.session_id))}#{rounds}"
 
 
-def engagement_line(record: SessionRecord, engagement: Engagement, cells: int) -> str:
+def engagement_line(record: SessionRecord, engagement: Engagement, address: str, cells: int) -> str:
     """Date, method, phase, topic and address (of so many cells), cut to the terminal."""
     when = instant(engagement.started or record.started)
     day = when.strftime("%Y-%m-%d") if when else " " * 10
@@ -218,19 +223,20 @@ def engagement_line(record: SessionRecord, engagement: Engagement, cells: int) -
     mark = terminal.method_mark(terminal.pad(method, 9), method)
     phase = terminal.pad(terminal.one_line(engagement.phase), 12)
     topic = terminal.pad(terminal.one_line(engagement.topic), room)
-    return f"{day}  {mark}{phase}{topic}  {terminal.quiet(_address(record, engagement))}"
+    return f"{day}  {mark}{phase}{topic}  {terminal.quiet(address)}"
 
 
-def _print_problems(report: IngestReport) -> None:
+def _print_problems(archive: Archive, report: IngestReport) -> None:
     for failure in report.failures[:_MOST]:
-        terminal.note(f"{failure.session_id[:8]}: {terminal.one_line(failure.reason)}")
+        terminal.note(f"{archive.short(failure.session_id)}: {terminal.one_line(failure.reason)}")
     if len(report.failures) > _MOST:
         terminal.note(f"… and {len(report.failures) - _MOST} more.")
     if report.failures:
         terminal.note("Run the same command again: what failed is tried again, the rest is kept.")
     for session in report.inscribed.sessions:
         if session.outcome == "failed":
-            terminal.note(f"{session.transcript.session_id[:8]}: not inscribed: {session.problem}")
+            name = archive.short(session.transcript.session_id)
+            terminal.note(f"{name}: not inscribed: {session.problem}")
     for remark in report.inscribed.remarks:
         terminal.note(terminal.one_line(remark))
     if report.stopped:

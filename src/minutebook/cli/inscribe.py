@@ -53,8 +53,8 @@ def transcripts_of(archive: Archive, names: Sequence[str]) -> list[Transcript]:
         transcript = archive.transcript(session_id)
         if transcript is None:
             raise NotFound(
-                f"There is nothing to add to {session_id[:8]}: the source is gone. "
-                f"`minutebook show {session_id[:8]}` reads what is archived."
+                f"There is nothing to add to {archive.short(session_id)}: the source is gone. "
+                f"`minutebook show {archive.short(session_id)}` reads what is archived."
             )
         found[session_id] = transcript
     return list(found.values())
@@ -104,13 +104,13 @@ def _print_report(archive: Archive, report: InscribeReport) -> None:
         terminal.say(f"{terminal.plural(added, 'round')} added to {archive.layout.sessions}")
     print_waiting(report)
     for session in report.sessions:
-        _print_differences(session)
+        _print_differences(archive, session)
     for remark in report.remarks:
         terminal.note(terminal.one_line(remark))
     failed = [session for session in report.sessions if session.outcome == "failed"]
     for session in failed[:_MOST]:
         problem = terminal.one_line(session.problem or "")
-        terminal.note(f"{session.transcript.session_id[:8]}: {problem}")
+        terminal.note(f"{archive.short(session.transcript.session_id)}: {problem}")
     if len(failed) > _MOST:
         terminal.note(f"… and {len(failed) - _MOST} more.")
 
@@ -126,9 +126,9 @@ def print_waiting(report: InscribeReport) -> None:
         )
 
 
-def _print_differences(session: Inscribed) -> None:
+def _print_differences(archive: Archive, session: Inscribed) -> None:
     """Where the source has become another one since it was written down."""
-    name = session.transcript.session_id[:8]
+    name = archive.short(session.transcript.session_id)
     if session.late:
         late = terminal.plural(session.late, "older message")
         terminal.note(f"{name}: {late} not inserted.")

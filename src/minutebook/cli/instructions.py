@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from minutebook.archive import Archive
 from minutebook.archive.instructions import (
     FileDiff,
     InstructionVersions,
@@ -61,7 +62,7 @@ def command(
         if as_json:
             print_json(instructions=told)
         else:
-            _show_session(told)
+            _show_session(book, told)
     else:
         found = compare(book, session, other)
         if as_json:
@@ -70,8 +71,8 @@ def command(
             _show_diff(found)
 
 
-def _show_session(told: SessionInstructions) -> None:
-    name = f"{told.session_id[:8]}  {terminal.one_line(told.name)}"
+def _show_session(book: Archive, told: SessionInstructions) -> None:
+    name = f"{book.short(told.session_id)}  {terminal.one_line(told.name)}"
     terminal.say(click.style(terminal.fit(name, terminal.columns()), bold=True))
     where = terminal.one_line(told.cwd or "")
     for file in told.files:

@@ -6,12 +6,13 @@ import click
 
 from minutebook.archive import Archive
 from minutebook.cli import terminal
+from minutebook.cli.filters import AGENT_OPTION
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.derive.evidence import grade, reasons, why
 from minutebook.errors import BadArgument
 from minutebook.model.lineage import Lineage, Node
-from minutebook.verbs.lineage import DOWN, Line, dot, mermaid, named, tree
+from minutebook.verbs.lineage import DOWN, Line, dot, mermaid, named, of_agent, tree
 
 _DEEPEST = 6
 """Steps a tree is indented by at most: a long chain stays readable."""
@@ -23,6 +24,7 @@ _DEEPEST = 6
 @click.option("--mermaid", "as_mermaid", is_flag=True, help="A flow chart for Mermaid.")
 @click.option("--dot", "as_dot", is_flag=True, help="A graph for Graphviz.")
 @click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True)
+@AGENT_OPTION
 @archive_options
 @json_option
 def command(
@@ -31,6 +33,7 @@ def command(
     as_mermaid: bool,
     as_dot: bool,
     limit: int,
+    agent: str | None,
     roots: tuple[str, ...],
     archive: str | None,
     as_json: bool,
@@ -43,6 +46,8 @@ def command(
     if as_json + as_mermaid + as_dot > 1:
         raise BadArgument("Say --json, --mermaid or --dot: one of them.")
     book = opened(archive, roots)
+    if session is not None and agent is not None:
+        raise BadArgument("--agent is for all families: leave it or SESSION out.")
     if session is not None:
         asked = book.resolve(session)
         found = book.lineage(asked)
@@ -52,6 +57,7 @@ def command(
         asked = None
         whole = book.lineage()
         every = (whole.only_recorded() if recorded else whole).families()
+        every = of_agent(book, every, agent) if agent else every
         families, total = every[:limit], len(every)
     if as_mermaid or as_dot:
         ids = {node.id for family in families for node in family.nodes}

@@ -18,7 +18,7 @@ VERBS = {
     "search": "Find when you worked on something, what you asked and what was answered.",
     "sessions": "List your sessions, newest first.",
     "show": "Read a session, or some rounds of it.",
-    "stats": "Count engagements by method, project, agent, phase and day.",
+    "stats": "Count engagements by method, project, agent, program, phase and day.",
     "budget": "Show how full the model's window was, round by round or over all sessions.",
     "instructions": "Show which instructions a session had, and what changed between two.",
     "usage": "Show tokens, cost at API prices, time and work, by day, project, model and more.",
@@ -39,6 +39,7 @@ VERBS = {
     "config": "Show the settings of an archive, or set one.",
     "check": "Compare inscriptions with their sources, and prove the way back.",
     "export-claude": "Write an inscribed session as a transcript that `claude --resume` accepts.",
+    "export-codex": "Write an inscribed session as a transcript that `codex resume` accepts.",
     "tag": "Say which engagement rounds belong to.",
     "thread": "Say which thread an engagement belongs to; your word wins over what was found.",
     "lineage": "Show which session comes from which: resumed, forked, copied, continued.",
@@ -90,7 +91,7 @@ class LazyGroup(click.Group):
 def cli(ctx: click.Context, debug: bool) -> None:  # noqa: ARG001 - main() looks for it
     """The minutes of your coding agents.
 
-    Reads the transcripts that Claude Code leaves behind, and keeps them. Without a verb it
+    Reads the transcripts that coding agents leave behind, and keeps them. Without a verb it
     shows what it finds and what to try.
     """
     if ctx.invoked_subcommand is None:

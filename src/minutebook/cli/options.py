@@ -17,6 +17,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 GHOSTS = "Also sessions that never reached substantive work."
 HIDDEN = "Also what you hid with `correct hide`."
 COPIES = "List copies of a conversation, too."
+AGENT = "Exactly a coding agent (`minutebook agents`), else part of a name, role or slug."
 STARRED = "Only what you marked with `correct star`."
 _SAID_TWICE = re.compile(r"^it is damaged \((.*)\)$")
 

@@ -47,7 +47,7 @@ def print_overview(root: Path | None = None, *, minutes: bool = False) -> None:
         # The examples were written just now, and are over all the same.
         _print_minutes(archive, ended=root is not None)
     else:
-        print_rows(found.sessions[:_NEWEST])
+        print_rows(archive, found.sessions[:_NEWEST])
         print_remarks(found, shown=min(found.total, _NEWEST))
     if not found.sessions:
         return
@@ -55,11 +55,11 @@ def print_overview(root: Path | None = None, *, minutes: bool = False) -> None:
     _print_findings(found)
     if archive.library.transcripts:
         _print_health(examine(archive), own=root is None)
-    _print_commands(found, root, place, minutes=minutes)
+    _print_commands(archive, found, root, place, minutes=minutes)
 
 
 def _print_commands(
-    found: SessionList, root: Path | None, archive: Path | None, *, minutes: bool
+    book: Archive, found: SessionList, root: Path | None, archive: Path | None, *, minutes: bool
 ) -> None:
     """What to type next."""
     place = f" --root {root}" if root else ""
@@ -70,7 +70,7 @@ def _print_commands(
         terminal.say(f"  export {known} MINUTEBOOK_ARCHIVE={shlex.quote(str(archive))}")
         terminal.say()
     terminal.say("Try:")
-    terminal.say(f"  {_program()} show {found.sessions[0].id[:8]}{place}")
+    terminal.say(f"  {_program()} show {book.short(found.sessions[0].id)}{place}")
     terminal.say(f"  {_program()} sessions --ghosts{place}")
     terminal.say(f"  {_program()} doctor{place}")
     if minutes:

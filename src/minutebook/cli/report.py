@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from minutebook.cli import terminal
-from minutebook.cli.filters import limits_of, period_options
+from minutebook.cli.filters import AGENT_OPTION, limits_of, period_options
 from minutebook.cli.json_output import json_document, print_json
 from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.config import expanded
@@ -19,6 +19,7 @@ from minutebook.index.query import Filters
 @archive_options
 @period_options
 @click.option("-p", "--project", metavar="TEXT", help="Part of the project's path.")
+@AGENT_OPTION
 @click.option(
     "--format", "kind", type=click.Choice(["md", "json"]), help="Markdown, or JSON. [default: md]"
 )
@@ -29,6 +30,7 @@ def command(
     roots: tuple[str, ...],
     archive: str | None,
     project: str | None,
+    agent: str | None,
     kind: str | None,
     out: str | None,
     force: bool,
@@ -49,7 +51,7 @@ def command(
         raise BadArgument("--json and --format md contradict each other: choose one.")
     book = opened(archive, roots)
     after, before = period_of(*limits_of(options))
-    found = report_of(book, Filters(project=project, after=after, before=before))
+    found = report_of(book, Filters(project=project, agent=agent, after=after, before=before))
     text = report_markdown(found)
     if out is None:
         if as_json or kind == "json":

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from minutebook.archive import Archive
 from minutebook.archive.sessions import SessionList, SessionSummary
 from minutebook.cli import terminal
+from minutebook.cli.filters import AGENT_OPTION
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import (
     COPIES,
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from minutebook.derive.usage.figures import Figures
 
 _GAP = "  "
-_ID, _ROUNDS, _SIZE = 8, 6, 7  # widths of the narrow columns
+_ROUNDS, _SIZE = 6, 7  # widths of the narrow columns
 _OUTPUT, _COST, _TIME = 7, 9, 7
 _NAME_MOST = 90
 _NARROW = 70
@@ -42,6 +44,7 @@ _NARROW = 70
 @click.option(
     "-p", "--project", metavar="TEXT", **ONCE, help="Only sessions whose folder contains this."
 )
+@AGENT_OPTION
 @click.option("--since", metavar="DATE", **ONCE, help="Only sessions active since then.")
 @click.option("--ghosts", is_flag=True, help=GHOSTS)
 @click.option("--copies", is_flag=True, help=COPIES)
@@ -55,6 +58,7 @@ def command(
     roots: tuple[str, ...],
     archive: str | None,
     project: str | None,
+    agent: str | None,
     since: str | None,
     ghosts: bool,
     copies: bool,
@@ -69,6 +73,7 @@ def command(
     book = opened(archive, roots)
     found = book.sessions(
         project=project,
+        agent=agent,
         since=None if since is None else parse_since(since),
         ghosts=ghosts,
         copies=copies,
@@ -87,7 +92,7 @@ def command(
             unusable=found.unusable,
         )
         return
-    print_rows(rows, used)
+    print_rows(book, rows, used)
     warn_of_roster(book.roster)
     print_remarks(found, shown=len(rows))
 
@@ -149,6 +154,7 @@ def as_dict(row: SessionSummary, used: Mapping[str, Figures] | None = None) -> d
         "links": row.links,
         "pull_requests": info.pull_requests,
         "size": row.size,
+        "program": row.program,
         "source": info.source,
         "path": Path(row.path) if row.path else None,
         "starred": row.starred,
@@ -161,7 +167,9 @@ def as_dict(row: SessionSummary, used: Mapping[str, Figures] | None = None) -> d
     }
 
 
-def print_rows(rows: list[SessionSummary], used: Mapping[str, Figures] | None = None) -> None:
+def print_rows(
+    archive: Archive, rows: list[SessionSummary], used: Mapping[str, Figures] | None = None
+) -> None:
     """Sessions as a table that fits the terminal; with what they used instead of their size."""
     if not rows:
         return
@@ -171,24 +179,26 @@ def print_rows(rows: list[SessionSummary], used: Mapping[str, Figures] | None = 
     when = 16 if wide else 10
     if whole < _NARROW:
         project = 6
+    names = {row.id: terminal.one_line(archive.short(row.id)) for row in rows}
+    id = max(map(len, names.values()))
     last = (_SIZE,) if used is None else (_OUTPUT, _COST, _TIME)
-    room = whole - when - _ID - project - _ROUNDS - sum(last) - (4 + len(last)) * len(_GAP)
+    room = whole - when - id - project - _ROUNDS - sum(last) - (4 + len(last)) * len(_GAP)
     name = max(min(_NAME_MOST, room), 4)
     measures = ("size",) if used is None else ("output", "cost", "time")
     cells = ("active", "id", "name", "project", "rounds", *measures)
-    widths = (when, _ID, name, project, -_ROUNDS, *(-width for width in last))
+    widths = (when, id, name, project, -_ROUNDS, *(-width for width in last))
     terminal.say(terminal.quiet(_line(cells, widths)))
     for row in rows:
         info = row.info
         texts = (
             row.when.strftime(day),
-            terminal.one_line(info.id),
+            names[row.id],
             _full_name(row),
             terminal.one_line(info.project or ""),
             str(info.rounds),
             *_measures(row, used),
         )
-        line = _line((texts[0], texts[1][:_ID], *texts[2:]), widths)
+        line = _line(texts, widths)
         terminal.say(terminal.quiet(line) if row.ghost else line)
 
 

@@ -127,7 +127,7 @@ def _numbers(reading: OpenSession, wanted: range | None) -> range:
         return range(1, reading.count + 1)
     if wanted.start > reading.count:
         raise NotFound(
-            f"Session {reading.session_id[:8]} has {terminal.plural(reading.count, 'round')}; "
+            f"Session {reading.short} has {terminal.plural(reading.count, 'round')}; "
             f"there is no round {wanted.start}."
         )
     return range(wanted.start, min(wanted.stop, reading.count + 1))

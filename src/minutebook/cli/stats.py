@@ -45,7 +45,7 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Count engagements by method, project, agent, phase and day."""
+    """Count engagements by method, project, agent, program, phase and day."""
     query = Query(filters=filters_of(options))
     show_stats(opened(archive, roots), query, as_json, sort or ("cost" if usage else None))
 
@@ -75,6 +75,8 @@ def show_stats(archive: Archive, query: Query, as_json: bool, sort: str | None =
     _table("Phases", found.phases)
     _table("Projects", found.projects)
     _table("Agents", found.agents)
+    if len(found.programs) > 1:
+        _table("Programs", found.programs)
     _days(found)
     for by, told in used.items():
         _print_used(by, told, sort or "cost")

@@ -29,10 +29,11 @@ def command(
     ROUNDS is 3, 3-7, 1,4-6 or all; the engagement '-' takes a tag off. Rounds and documents
     stay as they are.
     """
-    tagged = tag(opened(archive, roots), session, rounds, engagement_id)
+    book = opened(archive, roots)
+    tagged = tag(book, session, rounds, engagement_id)
     if as_json:
         print_json(tagged=tagged)
         return
     count = terminal.plural(tagged.rounds, "round")
     what = terminal.one_line(tagged.engagement_id or "no engagement")
-    terminal.say(f"{count} of {tagged.session_id[:8]} tagged with {what}.")
+    terminal.say(f"{count} of {book.short(tagged.session_id)} tagged with {what}.")

@@ -40,16 +40,19 @@ def command(
     if name is not None and not name.strip():
         raise BadArgument("A thread's name cannot be empty; --none puts it into no thread.")
     statement = Unthread(engagement) if forget else Thread(engagement, name=name or "")
-    spoken = opened(archive, roots).say(session, statement)
+    book = opened(archive, roots)
+    spoken = book.say(session, statement)
     id = spoken.engagement.id if spoken.engagement is not None else engagement
     if as_json:
         done = {"session_id": spoken.said.session_id, "engagement_id": id, "thread": spoken.thread}
         print_json(threaded=done)
         return
-    print_thread(spoken.said.session_id, id, spoken.thread)
+    print_thread(book.short(spoken.said.session_id), id, spoken.thread)
 
 
-def print_thread(session_id: str, engagement: str, thread: str | None) -> None:
+def print_thread(session: str, engagement: str, thread: str | None) -> None:
     """Where an engagement belongs now."""
     where = f"thread {terminal.one_line(thread)}" if thread else "no thread"
-    terminal.say(f"{terminal.one_line(engagement)} of {session_id[:8]} belongs to {where}.")
+    terminal.say(
+        f"{terminal.one_line(engagement)} of {terminal.one_line(session)} belongs to {where}."
+    )

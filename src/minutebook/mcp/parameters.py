@@ -24,7 +24,13 @@ Where = Annotated[
     ),
 ]
 Project = Annotated[str | None, Field(description="Part of the project's path.")]
-Agent = Annotated[str | None, Field(description="Part of the agent's name, role or slug.")]
+Agent = Annotated[
+    str | None,
+    Field(
+        description="A coding agent, by exactly the program= of an answer; else part of a "
+        "persona's name, role or slug."
+    ),
+]
 Method = Annotated[str | None, Field(description="Exactly one of the eleven methods.")]
 Phase = Annotated[str | None, Field(description="Exactly this phase, like completed.")]
 Since = Annotated[

@@ -25,6 +25,7 @@ from minutebook.derive.wording import plural
 from minutebook.errors import BadArgument
 from minutebook.model.session import project_of
 from minutebook.record.said import NEWER
+from minutebook.sources.registry import SOURCES
 from minutebook.verbs.decisions import Decision, Pair
 
 T = TypeVar("T")
@@ -141,6 +142,7 @@ def engagement_line(pair: Pair, short: Short, thread: str | None = None) -> str:
         f"[{one_line(engagement.method)}, {one_line(engagement.phase)}]",
         one_line(engagement.topic),
         f"({one_line(project_of(engagement.project or record.cwd or ''))})",
+        f"program={SOURCES.program_of(record.source)}",
         f"by {one_line(record.agent_name)}" if record.agent_name else "",
         f"in '{one_line(record.given_title)}'" if record.given_title else "",
         f"→ {one_line(engagement.outcome)[:_OUTCOME]}" if engagement.outcome else "",
@@ -178,6 +180,7 @@ def hit_line(hit: Hit, short: Short) -> str:
         topic,
         f"in '{one_line(hit.name)}'" if hit.name and one_line(hit.name) != topic else "",
         f"({one_line(project_of(hit.project))})" if hit.project else "",
+        f"program={one_line(hit.program)}" if hit.program else "",
         f"(also in {', '.join(short(id) for id in hit.copies)})" if hit.copies else "",
         f"thread={one_line(hit.thread)}" if hit.thread else "",
         f"| {hit.side}: {one_line(hit.snippet.text)}" if hit.snippet.text else "",

@@ -50,7 +50,7 @@ from minutebook.mcp.telling import (
 )
 from minutebook.verbs.context_text import account
 from minutebook.verbs.decisions import decisions, newest_first
-from minutebook.verbs.lineage import lineage_lines
+from minutebook.verbs.lineage import lineage_lines, of_agent
 from minutebook.verbs.materialise import Mode as ContextMode
 from minutebook.verbs.materialise import materialise
 from minutebook.verbs.report import report_markdown
@@ -301,13 +301,14 @@ class Tools:
     def report(
         self,
         project: given.Project = None,
+        agent: given.Agent = None,
         since: given.Since = None,
         until: given.Until = None,
         cursor: given.Cursor = None,
     ) -> str:
         """The minutes of a period, this week unless you name another: what was done, decided,
         shipped, and is still open, by project. Addresses are for `show`."""
-        found = self._archive.report(project=project, since=since, until=until)
+        found = self._archive.report(project=project, agent=agent, since=since, until=until)
         lines = report_markdown(found).splitlines()
         page, more = paged(lines, str, cursor, len(lines))
         head = f"{found.engagements} engagements of {found.sessions} sessions:"
@@ -317,6 +318,7 @@ class Tools:
         self,
         session: given.Session = None,
         recorded: given.Recorded = False,
+        agent: given.Agent = None,
         cursor: given.Cursor = None,
     ) -> str:
         """Which session comes from which: resumed, forked, copied, continued, delegated, each with
@@ -325,6 +327,7 @@ class Tools:
         found = found.only_recorded() if recorded else found
         if session is None:
             families = found.families()
+            families = of_agent(self._archive, families, agent) if agent else families
         else:
             families = [found.family(self._archive.resolve(session))]
         short = self._archive.short
@@ -363,7 +366,8 @@ class Tools:
         agent: given.Agent = None,
         since: given.Since = None,
     ) -> str:
-        """How much there is: sessions, engagements, decisions; by method, project, agent, phase."""
+        """How much there is: sessions, engagements, decisions; by method, project, agent,
+        program, phase."""
         found = stats(self._archive, Query(filters=_filters(project, agent, None, since)))
         lines = [
             f"- {name}: " + ", ".join(f"{one_line(k)} {v}" for k, v in list(counts.items())[:12])
@@ -371,6 +375,7 @@ class Tools:
                 ("methods", found.methods),
                 ("projects", found.projects),
                 ("agents", found.agents),
+                ("programs", found.programs),
                 ("phases", found.phases),
             )
             if counts

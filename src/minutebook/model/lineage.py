@@ -56,6 +56,8 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     type: Literal["session", "subagent", "missing"] = "session"
     """``missing``: named by a transcript, and neither archived nor among the transcripts."""
     name: str = ""
+    program: str | None = None
+    """The coding agent that held it: ``codex``."""
     project: str | None = None
     started: str | None = None
     ended: str | None = None

@@ -109,7 +109,7 @@ def _engagement(present: set[str], record: SessionRecord, engagement: Engagement
     if engagement.note:
         lines.append(f"  - note: {harmless(engagement.note)}")
     lines += [f"  - <{url}>" for url in engagement.pull_requests if _is_plain(url)]
-    name = harmless(record.called or record.session_id[:8])
+    name = harmless(record.called or "a session")
     where = f"{_link(present, record, name)}, {_rounds_link(present, record, engagement)}"
     return [*lines, f"  - in {where}"]
 

@@ -111,6 +111,8 @@ class ExportHeader(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True
 
     source: str | None = None
     """Path of the transcript the session was read from."""
+    program: str | None = None
+    """The source it was read by: what one agent's model signed, another's cannot read."""
     title: str | None = None
     custom_title: str | None = None
     """The title, where a person gave it."""
@@ -154,6 +156,10 @@ class Exporter(Protocol):
     fates: dict[str, tuple[str, str]]
     """Fields of records: what becomes of each, and why. Any other is left behind."""
 
+    def id_for(self, session_id: str, program: str | None) -> str:
+        """What the agent calls a session that was read by a source, its own or another's."""
+        ...
+
     def place_for(self, root: Path, cwd: str, session_id: str) -> Path:
         """Where the agent looks for a session's transcript."""
         ...
@@ -170,8 +176,9 @@ class Exporter(Protocol):
         """Files that go with the transcript at `place`, and the pieces of each."""
         ...
 
-    def not_sent(self, rounds: Iterable[Round]) -> dict[str, int]:
-        """What the file holds and the agent will not see when it resumes, counted (OPS-11)."""
+    def not_sent(self, rounds: Iterable[Round], program: str | None = None) -> dict[str, int]:
+        """What the file of a session that another source read holds, and the agent will not see
+        when it resumes, counted (OPS-11)."""
         ...
 
     def compare(self, source: Path, exported: Path) -> tuple[list[FactReport], list[FieldFate]]:
@@ -196,7 +203,7 @@ class Source(Protocol):
 
     @property
     def exporter(self) -> Exporter | None:
-        """None where nobody can write this agent's transcripts."""
+        """None where this agent's transcripts cannot be written."""
         ...
 
     # -- finding

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from minutebook.errors import Ambiguous, NotFound
 from minutebook.model import FormatReport, SessionInfo
 from minutebook.sources.base import Depth, Reading, Source, Transcript, Trouble, reason_of
 from minutebook.sources.fan_out import fan_out
@@ -66,12 +67,15 @@ class Library:
     def orphans(self) -> list[Trouble]:
         """Subagent files that belong to no session found here."""
         ids = {transcript.session_id for transcript in self.transcripts}
-        folders = {transcript.path.parent: transcript.source for transcript in self.transcripts}
-        return [
-            trouble
-            for folder, source in folders.items()
-            for trouble in SOURCES[source].orphans(folder, ids)
-        ]
+        found: dict[Path, Trouble] = {}
+        for source, places in self._shares():
+            own = {t.path.parent for t in self.transcripts if t.source == source.name}
+            folders = [place for place in places if place.is_dir()]
+            for top in source.folders(folders) if folders else ():
+                own.update((top, *(path for path in top.rglob("*") if path.is_dir())))
+            for folder in sorted(own):
+                found |= {trouble.path: trouble for trouble in source.orphans(folder, ids)}
+        return list(found.values())
 
     def overviews(
         self, transcripts: Sequence[Transcript] | None = None, jobs: int | None = None
@@ -108,9 +112,20 @@ def chosen_copies(
     return chosen
 
 
-def open_file(path: Path) -> Transcript:
-    """The transcript at a path a person named."""
-    return Library([path]).transcripts[0]
+def open_file(path: Path, key: str = "") -> Transcript:
+    """The transcript at a path a person named; `key` says which, where it holds several."""
+    every = Library([path]).transcripts
+    found = [transcript for transcript in every if not key or transcript.key == key]
+    if not found:
+        raise NotFound(f"There is no session {key} in {path}.".replace("  ", " "))
+    if len(found) > 1:
+        raise Ambiguous(f"{path} has {len(found)} sessions: name one, like {found[0].location}.")
+    return found[0]
+
+
+def may_be_transcript(path: Path) -> bool:
+    """Whether a file's name is one that some agent gives its transcripts."""
+    return any(source.matters(path) for source in SOURCES.values())
 
 
 def open_transcript(transcript: Transcript, depth: Depth = "full") -> Reading:

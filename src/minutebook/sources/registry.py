@@ -59,15 +59,21 @@ class Registry(Mapping[str, Source]):
         return len(self._found)
 
     def by_program(self, program: str) -> Source | None:
-        """The adapter of a program, by what its command is called (``codex``)."""
+        """The adapter of a program, by what its command (``codex``) or its source is called."""
         wanted = program.lower()
-        return next((source for source in self.values() if source.program == wanted), None)
+        known = self.values()
+        return next((s for s in known if wanted in (s.program, s.name)), None)
 
     def program_of(self, name: str) -> str:
         """What the command of a source's agent is called; the name itself, once its adapter is
         gone."""
         source = self._found.get(name)
         return source.program if source is not None else name
+
+    def title_of(self, name: str) -> str:
+        """What people call a source's agent; the name itself, once its adapter is gone."""
+        source = self._found.get(name)
+        return source.title if source is not None else name
 
     def forget(self) -> None:
         """Look for installed adapters again."""

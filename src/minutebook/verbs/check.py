@@ -15,6 +15,7 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.growth import Growth
+from minutebook.archive.names import transcript_file
 from minutebook.derive.identity import identify
 from minutebook.derive.wording import plural
 from minutebook.errors import MinutebookError
@@ -43,11 +44,12 @@ from minutebook.sources.library import open_file, open_transcript
 from minutebook.verbs.export import (
     document_rounds,
     export_header,
-    exporter,
+    exporter_of,
     stored_agents,
     write_scratch,
 )
 from minutebook.verbs.inscribe import inscribe
+from minutebook.verbs.reread import compare, without_last
 
 _MADE_AGAIN = "`minutebook rebuild` makes it again"
 
@@ -79,7 +81,8 @@ def check(archive: Archive, session_id: str) -> SessionCheck:
         return SessionCheck(session_id, False, problems)
     with tempfile.TemporaryDirectory(prefix="minutebook-check-") as scratch:
         try:
-            problems += _round_trip(folder, header, start, archive.roster, Path(scratch))
+            if exporter_of(header.program or "") is not None:
+                problems += _round_trip(folder, header, start, archive.roster, Path(scratch))
             source = _source(archive, session_id, header)
             if source is None:
                 remarks.append("the source is gone: only the archive itself was checked")
@@ -90,20 +93,27 @@ def check(archive: Archive, session_id: str) -> SessionCheck:
                         "went with it"
                     )
             else:
-                problems += _source_problems(archive, folder, source, remarks)
-                facts, fates = _source_facts(source, header, Path(scratch))
+                waiting = _waiting(archive, folder, source, problems, remarks)
+                facts, fates = _source_facts(source, folder, header, waiting, Path(scratch))
                 problems += [f"{f.lost} × {f.name} lost" for f in facts if f.lost]
         except (MinutebookError, Malformed, OSError) as error:
             problems.append(str(error))
     return SessionCheck(session_id, not problems, problems, remarks, facts, fates)
 
 
-def check_file(path: Path) -> SessionCheck:
-    """Check a transcript that is not archived: it goes through an archive nobody sees."""
+def check_file(path: Path, key: str = "") -> SessionCheck:
+    """Check a transcript that is not archived: it goes through an archive of its own.
+
+    `key` says which, where a file holds several.
+    """
     with tempfile.TemporaryDirectory(prefix="minutebook-check-") as scratch:
         archive = Archive(Path(scratch), (path,))
-        (inscribed,) = inscribe(archive, ended=True, jobs=1).sessions
-        session_id = inscribed.transcript.session_id
+        session_id = open_file(path, key).session_id
+        inscribed = next(
+            one
+            for one in inscribe(archive, ended=True, jobs=1).sessions
+            if one.transcript.session_id == session_id
+        )
         if inscribed.outcome == "empty":
             return SessionCheck(session_id, True, [], ["there is nothing in it to keep"])
         if inscribed.outcome not in ("new", "unchanged"):
@@ -219,7 +229,12 @@ def _round_trip(
     rounds = document_rounds(folder)
     told = export_header(header)
     exported = write_scratch(
-        scratch / "stored", header.session_id, told, rounds, stored_agents(folder)
+        header.program or "",
+        scratch / "stored",
+        header.session_id,
+        told,
+        rounds,
+        stored_agents(folder),
     )
     media, written = MediaStore(), Written()
     reading = open_transcript(open_file(exported))
@@ -280,14 +295,19 @@ def _lines(one: Header, other: Header) -> str:
 
 
 def _source(archive: Archive, session_id: str, header: Header) -> Transcript | None:
-    if header.source and Path(header.source).is_file():
-        return open_file(Path(header.source))
+    if header.source and (file := transcript_file(header.source)) is not None:
+        return open_file(*file)
     return archive.transcript(session_id)
 
 
-def _source_problems(
-    archive: Archive, folder: SessionFolder, source: Transcript, remarks: list[str]
-) -> Iterator[str]:
+def _waiting(
+    archive: Archive,
+    folder: SessionFolder,
+    source: Transcript,
+    problems: list[str],
+    remarks: list[str],
+) -> int:
+    """How many rounds of the source are not inscribed yet; what else differs is told."""
     entry = archive.ledger().sessions.get(source.session_id)
     try:
         facts = read_facts(folder)
@@ -300,20 +320,25 @@ def _source_problems(
         remarks.append(f"the source has lost {growth.gone} of the session's messages")
     if merge is not None and merge.changed:
         what = "message reads" if merge.changed == 1 else "messages read"
-        yield f"{merge.changed} {what} differently in the source"
+        problems.append(f"{merge.changed} {what} differently in the source")
     if merge is not None and merge.late:
         what = "message" if merge.late == 1 else "messages"
         remarks.append(f"{merge.late} {what} of the source are older than what was written before")
     if waiting:
         what = "round is" if waiting == 1 else "rounds are"
         remarks.append(f"{waiting} {what} not inscribed yet")
+    return waiting
 
 
 def _source_facts(
-    source: Transcript, header: Header, scratch: Path
+    source: Transcript, folder: SessionFolder, header: Header, waiting: int, scratch: Path
 ) -> tuple[list[FactReport], list[FieldFate]]:
-    """What of the source is in an export of it, as it would be inscribed now."""
+    """What of the source is in an export of it, as it would be inscribed now; of an agent whose
+    transcripts cannot be written, what of it is inscribed."""
     reading = open_transcript(source)
+    exporter = exporter_of(source.source)
+    if exporter is None:
+        return compare(without_last(reading.rounds(), waiting), document_rounds(folder)), []
     media = MediaStore()
 
     def rounds() -> Iterator[Round]:
@@ -324,5 +349,5 @@ def _source_facts(
             yield with_pictures(kept, pictures)
 
     told = export_header(header)
-    exported = write_scratch(scratch / "fresh", source.session_id, told, rounds())
-    return exporter().compare(source.path, exported)
+    exported = write_scratch(source.source, scratch / "fresh", source.session_id, told, rounds())
+    return exporter.compare(source.path, exported)

@@ -57,7 +57,7 @@ def _problems(archive: Archive) -> Iterator[tuple[Path, str]]:
             yield folder.path, "nothing of this session can be read"
     present = {transcript.session_id for transcript in archive.library.transcripts}
     for name in archive.minutes.stored().keys() - present - ledger.sessions.keys():
-        yield layout.engagements, f"it has a record of {name[:8]}, which is not here"
+        yield layout.engagements, f"it has a record of {archive.short(name)}, which is not here"
 
 
 def _json_problems(layout: Layout) -> Iterator[tuple[Path, str]]:

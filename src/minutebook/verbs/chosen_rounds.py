@@ -40,7 +40,7 @@ class Parent:
 
     def references(self, numbers: range) -> str:
         """Lines that say what is in rounds and how to read them, without their secrets."""
-        short = self.session_id[:8]
+        short = self._session.short
         if len(numbers) > _MOST_LINES:
             return range_reference(short, numbers[0], numbers[-1])
         rounds = self._session.rounds(numbers)

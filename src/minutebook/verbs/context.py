@@ -69,7 +69,7 @@ def _united(sources: Sequence[Source]) -> list[Source]:
 
 def inject(session: OpenSession, number: int, fidelity: Fidelity = EVERYTHING) -> str:
     """One round in full (CTX-04); thinking, tool input and output each as asked for."""
-    return round_text(f"{session.session_id[:8]}#{number}", session.round(number), fidelity)
+    return round_text(f"{session.short}#{number}", session.round(number), fidelity)
 
 
 class _Item:

@@ -47,7 +47,7 @@ class Source(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        return self.short or self.session.session_id[:8]
+        return self.short or self.session.short
 
     @property
     def rounds(self) -> Sequence[int]:

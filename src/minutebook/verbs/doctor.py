@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -39,6 +40,23 @@ class CleanUp(msgspec.Struct, frozen=True):
     """Days until the next one that is not overdue; None where there is none."""
 
 
+class AgentDiagnosis(msgspec.Struct, frozen=True):
+    """What the transcripts of one coding agent look like."""
+
+    program: str
+    title: str
+    sessions: int
+    size: int
+    versions: dict[str, int]
+    unknown: dict[str, int]
+    """Kinds of records and blocks that are not understood; they are kept."""
+    bad_lines: int
+    troubles: int
+    """Files that are not transcripts, or could not be used."""
+    retention_days: int | None = None
+    """After how many days the agent deletes a transcript; None: never."""
+
+
 class Diagnosis(msgspec.Struct, frozen=True):
     sessions: int
     size: int
@@ -49,6 +67,8 @@ class Diagnosis(msgspec.Struct, frozen=True):
     clean_ups: list[CleanUp]
     archived: int = 0
     """Sessions in the archive, which needs no transcript."""
+    agents: list[AgentDiagnosis] = []
+    """The same by coding agent, those that were found."""
 
 
 def diagnose(
@@ -63,14 +83,20 @@ def diagnose(
     bad_lines: dict[Path, list[BadLine]] = {}
     foreign: list[Trouble] = []
     usable: list[Transcript] = []
+    own: dict[str, FormatReport] = {}
+    odd: Counter[str] = Counter()
     for transcript, report in library.reports():
         if progress is not None:
             progress(transcript.size)
         if report.foreign:
             foreign.append(Trouble(transcript.path, report.foreign))
+            odd[transcript.source] += 1
         else:
             usable.append(transcript)
             whole.add(report)
+            known = own.setdefault(transcript.source, FormatReport())
+            known.add(report)
+            known.bad_lines += report.bad_lines
         for bad in report.bad_lines:
             bad_lines.setdefault(Path(bad.path) if bad.path else transcript.path, []).append(bad)
     return Diagnosis(
@@ -82,7 +108,36 @@ def diagnose(
         troubles=sorted_troubles(library.troubles + library.orphans),
         clean_ups=clean_ups(library, now),
         archived=len(archive.ledger().sessions),
+        agents=_agents(usable, own, odd),
     )
+
+
+def _agents(
+    usable: list[Transcript], reports: dict[str, FormatReport], odd: Counter[str]
+) -> list[AgentDiagnosis]:
+    """Agents that transcripts were found of, in the order they are registered."""
+    found = []
+    for source in SOURCES.values():
+        report = reports.get(source.name, FormatReport())
+        own = [transcript for transcript in usable if transcript.source == source.name]
+        if not own and not odd[source.name]:
+            continue
+        roots = {t.root for t in own if t.root is not None} or {source.default_root()}
+        days = [d for root in sorted(roots) if (d := source.retention_days(root)) is not None]
+        found.append(
+            AgentDiagnosis(
+                source.program,
+                source.title,
+                len(own),
+                sum(transcript.size for transcript in own),
+                dict(report.versions.most_common()),
+                dict(report.unknown.most_common()),
+                len(report.bad_lines),
+                odd[source.name],
+                min(days, default=None),
+            )
+        )
+    return found
 
 
 def clean_ups(library: Library, now: float | None = None) -> list[CleanUp]:

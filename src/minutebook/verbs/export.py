@@ -35,9 +35,6 @@ from minutebook.sources.base import Exporter, ExportHeader
 from minutebook.sources.registry import SOURCES
 from minutebook.verbs.surgery import Operated
 
-TARGET = "claude-code"
-"""The only agent whose transcripts can be written so far."""
-
 
 class Exported(msgspec.Struct, frozen=True):
     path: Path
@@ -48,11 +45,14 @@ class Exported(msgspec.Struct, frozen=True):
     warnings: list[str]
     backup: Path | None = None
     remarks: list[str] = []
+    resume: str | None = None
+    """What to type to go on; None where it was written elsewhere."""
 
 
 class _Place(msgspec.Struct, frozen=True):
-    """Where a transcript goes."""
+    """Where a transcript goes, and whose it is to be."""
 
+    to: str
     root: Path
     out: Path | None
     cwd: str | None
@@ -60,34 +60,42 @@ class _Place(msgspec.Struct, frozen=True):
     write: bool = True
 
 
-def exporter() -> Exporter:
-    """What writes transcripts."""
-    found = SOURCES[TARGET].exporter
-    assert found is not None
+def exporter_of(source: str) -> Exporter | None:
+    """What writes a source's transcripts; None where nothing does, or its adapter is gone."""
+    found = SOURCES.get(source)
+    return found.exporter if found is not None else None
+
+
+def _exporter(source: str) -> Exporter:
+    found = exporter_of(source)
+    if found is None:
+        raise BadArgument(f"Transcripts of {SOURCES.title_of(source)} cannot be written.")
     return found
 
 
-def export_claude(
+def export_session(
     archive: Archive,
     session_id: str,
+    to: str,
     *,
     root: Path,
     out: Path | None = None,
     cwd: str | None = None,
     force: bool = False,
 ) -> Exported:
-    """Write the transcript of a session where the agent looks for it, or to `out`."""
+    """Write a session as a transcript of the source `to`, where that agent looks for it, or to
+    `out`."""
     folder = archive.folder(session_id)
     header = header_in(folder)
-    place = _Place(root, out, cwd or header.cwd, force)
+    place = _Place(to, root, out, cwd or header.cwd, force)
     rounds = in_folder(document_rounds(folder), cwd)
     agents = stored_agents(folder)
     exported = _written(place, session_id, export_header(header), rounds, agents)
     entry = archive.ledger().sessions.get(session_id)
     if entry is not None and entry.waiting:
         told = (
-            f"the newest rounds of {session_id[:8]} are not archived yet: "
-            f"`minutebook append {session_id[:8]} --ended` adds them"
+            f"the newest rounds of {archive.short(session_id)} are not archived yet: "
+            f"`minutebook append {archive.short(session_id)} --ended` adds them"
         )
         exported = msgspec.structs.replace(exported, remarks=[*exported.remarks, told])
     return exported
@@ -96,6 +104,7 @@ def export_claude(
 def export_operated(
     archive: Archive,
     operated: Operated,
+    to: str,
     *,
     root: Path,
     out: Path | None = None,
@@ -114,6 +123,7 @@ def export_operated(
         cwd=cwd or header.cwd,
         branch=header.branch,
         version=header.version,
+        program=header.program,
         surgery=operated.surgery,
     )
     called = {call.id for round in operated.rounds for call in round.calls}
@@ -121,7 +131,7 @@ def export_operated(
         agent for folder in folders for agent in stored_agents(folder) if agent.call_id in called
     )
     rounds = (_with_pictures(round, folders) for round in operated.rounds)
-    place = _Place(root, out, cwd or header.cwd, force, write)
+    place = _Place(to, root, out, cwd or header.cwd, force, write)
     exported = _written(place, operated.session_id, told, in_folder(rounds, cwd), agents)
     return msgspec.structs.replace(exported, remarks=list(operated.remarks))
 
@@ -179,6 +189,7 @@ def export_header(header: Header) -> ExportHeader:
     """What a transcript says of the session it is made from."""
     return ExportHeader(
         source=header.source,
+        program=header.program,
         title=header.title,
         custom_title=header.name if header.name_source == "custom-title" else None,
         rename=header.name if header.name_source == "rename" else None,
@@ -201,30 +212,32 @@ def _written(
 ) -> Exported:
     if place.out is None and place.cwd is None:
         raise BadArgument("This session has no working folder on record: give one with --cwd.")
-    target = place.out or exporter().place_for(place.root, place.cwd or "", session_id)
+    exporter = _exporter(place.to)
+    own_id = exporter.id_for(session_id, header.program)
+    target = place.out or exporter.place_for(place.root, place.cwd or "", own_id)
     if target.is_dir():
-        target = target / f"{file_name(session_id)}.jsonl"
+        target = target / f"{file_name(own_id)}.jsonl"
     taken = [target] if target.exists() else []
     if not place.force:
         _refuse(taken)
     count, warnings = 0, Counter[str]()
     stamp = time.strftime("%Y%m%d-%H%M%S")
     if not place.write:
-        return Exported(target, session_id, place.cwd, 0, 0, [])
+        return Exported(target, own_id, place.cwd, 0, 0, [])
 
     def counted() -> Iterator[Round]:
         nonlocal count
         for round in rounds:
             count += 1
-            warnings.update(exporter().not_sent([round]))
+            warnings.update(exporter.not_sent([round], header.program))
             yield round
 
-    made = _stage(target, exporter().emit(session_id, header, counted()))
+    made = _stage(target, exporter.emit(own_id, header, counted()))
     helpers, files = 0, [(target, made)]
     try:
         for agent in agents:
             helpers += 1
-            files += _agent_files(target, session_id, agent)
+            files += _agent_files(exporter, target, own_id, agent)
         backups = _exchange(files, target, force=place.force, stamp=stamp)
     except BaseException:
         for _, partial in files:
@@ -232,11 +245,14 @@ def _written(
         raise
     told = [f"{number} × {what}" for what, number in warnings.items() if number]
     backup = backups[0] if backups else None
-    return Exported(target, session_id, place.cwd, count, helpers, told, backup)
+    resume = SOURCES[place.to].resume_command(own_id, place.cwd) if place.out is None else None
+    return Exported(target, own_id, place.cwd, count, helpers, told, backup, resume=resume)
 
 
-def _agent_files(target: Path, session_id: str, agent: Subagent) -> list[tuple[Path, Path]]:
-    found = exporter().emit_agents(target, session_id, [agent])
+def _agent_files(
+    exporter: Exporter, target: Path, session_id: str, agent: Subagent
+) -> list[tuple[Path, Path]]:
+    found = exporter.emit_agents(target, session_id, [agent])
     return [(path, _stage(path, pieces)) for path, pieces in found]
 
 
@@ -293,6 +309,7 @@ def _set_aside(path: Path, stamp: str) -> Path:
 
 
 def write_scratch(
+    to: str,
     folder: Path,
     session_id: str,
     header: ExportHeader,
@@ -300,9 +317,10 @@ def write_scratch(
     agents: Iterable[Subagent] = (),
 ) -> Path:
     """An export in a folder of its own, for checks; named as the agent wants it."""
-    path = exporter().place_for(folder, header.cwd or "/", session_id)
-    _stage(path, exporter().emit(session_id, header, rounds)).replace(path)
+    exporter = _exporter(to)
+    path = exporter.place_for(folder, header.cwd or "/", session_id)
+    _stage(path, exporter.emit(session_id, header, rounds)).replace(path)
     for agent in agents:
-        for file, partial in _agent_files(path, session_id, agent):
+        for file, partial in _agent_files(exporter, path, session_id, agent):
             partial.replace(file)
     return path

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from minutebook.archive.archive import Archive
 from minutebook.derive.evidence import Short, why
 from minutebook.derive.plain import one_line
 from minutebook.derive.wording import plural
@@ -180,3 +181,10 @@ def tree(lineage: Lineage) -> Iterator[Line]:
         waiting += [
             Line(line.depth + 1, nodes[edge.newer], edge) for edge in reversed(below.get(id, []))
         ]
+
+
+def of_agent(archive: Archive, families: Iterable[Lineage], agent: str) -> list[Lineage]:
+    """Families with a session of an agent, as ``--agent`` names it."""
+    listed = archive.sessions(agent=agent, ghosts=True, hidden=True, copies=True).sessions
+    wanted = {session.id for session in listed}
+    return [family for family in families if wanted & {node.id for node in family.nodes}]

@@ -64,7 +64,8 @@ def _period(report: Report) -> str:
         when = f"since {since}"
     else:
         when = f"until {until}" if until else "so far"
-    return f"{when}, {harmless(report.project)}" if report.project else when
+    named = (when, *(harmless(text) for text in (report.project, report.agent) if text))
+    return ", ".join(named)
 
 
 def _project(minutes: ProjectMinutes) -> list[str]:

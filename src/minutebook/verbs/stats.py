@@ -1,4 +1,4 @@
-"""Counts over engagements: by method, project, agent, phase, day (SRCH-09)."""
+"""Counts over engagements: by method, project, agent, program, phase, day (SRCH-09)."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from minutebook.errors import BadArgument
 from minutebook.index.query import Query
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.model.session import project_of
+from minutebook.sources.registry import SOURCES
 
 _MOST = 100_000
 
@@ -28,6 +29,9 @@ class Stats(msgspec.Struct, frozen=True):
     methods: dict[str, int]
     projects: dict[str, int]
     agents: dict[str, int]
+    """By the persona's name."""
+    programs: dict[str, int]
+    """By the coding agent that held the conversation."""
     phases: dict[str, int]
     days: dict[str, int]
     """By date, oldest first; days without any are not among them."""
@@ -69,7 +73,7 @@ def tally(
     """Every front end's numbers: of these engagements."""
     sessions: set[str] = set()
     counts: dict[str, Counter[str]] = {
-        name: Counter() for name in ("methods", "projects", "agents", "phases", "days")
+        name: Counter() for name in ("methods", "projects", "agents", "programs", "phases", "days")
     }
     total = decisions = 0
     for record, engagement in pairs:
@@ -79,6 +83,7 @@ def tally(
         counts["methods"][engagement.method] += 1
         counts["projects"][project_of(engagement.project or record.cwd or "")] += 1
         counts["agents"][record.agent_name or "(no name)"] += 1
+        counts["programs"][SOURCES.program_of(record.source)] += 1
         counts["phases"][engagement.phase] += 1
         counts["days"][_day(engagement.started or record.started)] += 1
     ordered = {name: dict(counter.most_common()) for name, counter in counts.items()}
@@ -90,6 +95,7 @@ def tally(
         methods=ordered["methods"],
         projects=ordered["projects"],
         agents=ordered["agents"],
+        programs=ordered["programs"],
         phases=ordered["phases"],
         days=ordered["days"],
         ghosts_hidden=ghosts,

@@ -98,7 +98,8 @@ def merged(archive: Archive, first_id: str, second_id: str) -> Operated:
         forked += bool(own & known)
         placed.append((_time(round), 1, round.number))
     if len(shared) == second.count:
-        raise BadArgument(f"{second_id[:8]} has nothing that {first_id[:8]} does not have too.")
+        one, other = archive.short(first_id), archive.short(second_id)
+        raise BadArgument(f"{other} has nothing that {one} does not have too.")
     placed.sort()
     ids = first_id, second_id
     surgery = Surgery(
@@ -231,7 +232,10 @@ def _waiting(archive: Archive, *session_ids: str) -> Iterator[str]:
     """Rounds that are not archived yet are not in an export either."""
     for id in session_ids:
         if archive.ledger().sessions[id].waiting:
-            yield f"the newest rounds of {id[:8]} wait: `minutebook append --ended` adds them"
+            yield (
+                f"the newest rounds of {archive.short(id)} wait: "
+                "`minutebook append --ended` adds them"
+            )
 
 
 def _time(round: Round) -> float:

@@ -23,6 +23,7 @@ from minutebook.extract.extractor import Extractor
 from minutebook.record.layout import Layout
 from minutebook.record.store import make_folder, write_atomically, writing
 from minutebook.sources.base import Transcript
+from minutebook.sources.library import may_be_transcript
 from minutebook.sources.registry import SOURCES
 from minutebook.verbs.ingest import IngestReport, ingest
 
@@ -113,14 +114,19 @@ class Watcher:
         yield from self._take(changed)
 
     def _heard(self, paths: set[Path]) -> Iterator[Taken]:
-        if any(path.suffix != ".jsonl" for path in paths):
+        if not all(may_be_transcript(path) for path in paths):
             # A new folder: what was put into it before it was watched, nobody told us.
             yield from self._catch_up()
-        paths = {path for path in paths if path.suffix == ".jsonl"} | self._missed
+        paths = {path for path in paths if may_be_transcript(path)} | self._missed
         self._missed = set()
         if paths:
             names = sessions_of(paths)
-            changed = [t for t in self._transcripts() if t.path in paths or t.session_id in names]
+            found = [t for t in self._transcripts() if t.path in paths or t.session_id in names]
+            # A file with several sessions was written to: only some of them may have changed.
+            changed = [
+                t for t in found if not t.key or self._seen.get(t.location) != (t.size, t.mtime)
+            ]
+            self._seen.update({t.location: (t.size, t.mtime) for t in changed})
             yield from self._take(changed)
         now = time.time()
         over = {id for id, at in self._touched.items() if now - at > self._quiet}
@@ -206,7 +212,7 @@ def matters(change: str, path: str) -> bool:
     place = Path(path)
     if change == "added" and "." not in place.name:
         return True
-    return any(source.matters(place) for source in SOURCES.values())
+    return may_be_transcript(place)
 
 
 def watched(places: tuple[Path, ...]) -> list[Path]:

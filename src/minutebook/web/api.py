@@ -16,7 +16,10 @@ from minutebook.archive.names import parse_rounds
 from minutebook.archive.threads import threads
 from minutebook.errors import BadArgument, MinutebookError, NotFound
 from minutebook.index.query import Filters
+from minutebook.model.engagement import SessionRecord
 from minutebook.record.rounds import round_file
+from minutebook.sources.registry import SOURCES
+from minutebook.verbs.lineage import of_agent
 from minutebook.verbs.usage import plain_usage
 from minutebook.web import session as session_pages
 from minutebook.web.board import board_of, shown_range
@@ -98,6 +101,7 @@ def engagements(state: ServerState, request: Request) -> Response:
         {
             "session_id": row.record.session_id,
             "agent": row.record.agent_name,
+            "program": SOURCES.program_of(row.record.source),
             **_plain(e),
             "thread": thread.id if (thread := known.of(row.record.session_id, e.id)) else None,
         }
@@ -111,8 +115,13 @@ def engagements(state: ServerState, request: Request) -> Response:
 def sessions(state: ServerState, request: Request) -> Response:
     asked = selection({**request.query_params, "view": "sessions"})
     board = board_of(state, asked)
-    rows = [{**_plain(row.record), "engagements": len(row.engagements)} for row in board.rows]
+    rows = [{**_record(row.record), "engagements": len(row.engagements)} for row in board.rows]
     return listing(rows, request, "sessions", copies_hidden=board.copies)
+
+
+def _record(record: SessionRecord) -> dict[str, Any]:
+    """A session's record, with the coding agent that held it."""
+    return {**_plain(record), "program": SOURCES.program_of(record.source)}
 
 
 def _plain(value: msgspec.Struct) -> dict[str, Any]:
@@ -122,7 +131,7 @@ def _plain(value: msgspec.Struct) -> dict[str, Any]:
 
 def session(state: ServerState, _request: Request, session_id: str) -> Response:
     record, opened = state.archive.record(session_id), state.archive.open(session_id)
-    return answer(session=_plain(record), rounds=opened.count)
+    return answer(session=_record(record), rounds=opened.count)
 
 
 def rounds(state: ServerState, request: Request, session_id: str) -> Response:
@@ -147,6 +156,8 @@ def asked_by_a_person(request: Request) -> None:
 def lineage(state: ServerState, request: Request) -> Response:
     """All families of more than one session."""
     families = state.archive.lineage().families()
+    if agent := request.query_params.get("agent"):
+        families = of_agent(state.archive, families, agent)
     return listing([_plain(family) for family in families], request, "families")
 
 

@@ -78,6 +78,8 @@ class Board(msgspec.Struct, frozen=True):
     ghosts: int
     copies: int = 0
     """Sessions that the list leaves out: they are nothing but copies of others."""
+    programs: dict[str, int] = {}
+    """Coding agents, by their commands, and how many sessions each has here."""
 
 
 def board_of(state: ServerState, chosen_by: Selection) -> Board:
@@ -101,7 +103,9 @@ def board_of(state: ServerState, chosen_by: Selection) -> Board:
     passed_over = len(ghosts_of(known, filters))
     hidden = hidden_once(archive, known, filters)
     counts = tally(pairs, passed_over, copies, hidden)
-    return Board(chosen_by, pairs, works, rows, counts, ghosts, left_out)
+    programs = Counter(SOURCES.program_of(record.source) for record in records.values())
+    held = dict(programs.most_common())
+    return Board(chosen_by, pairs, works, rows, counts, ghosts, left_out, held)
 
 
 def board_page(state: ServerState, request: Request, progress: dict[str, Any] | None) -> Response:
@@ -134,15 +138,14 @@ def board_page(state: ServerState, request: Request, progress: dict[str, Any] | 
         noun="session" if asked.view == "sessions" else "engagement",
         map=_map(in_all.works),
         zooms=_zooms(asked, shown, in_all.works),
-        groups=GROUPS,
+        groups=[g for g in GROUPS if g != "program" or len(board.programs) > 1 or g == asked.group],
         counts=_counts(in_all.pairs),
         projects=_names(in_all.pairs, project_of),
         agents=_names(in_all.pairs, lambda r, _: r.agent_name or ""),
         total=len(in_all.rows),
         progress=progress,
         transcripts=len(state.archive.library.transcripts) if not in_all.rows else 0,
-        places=_places(state) if not in_all.rows else [],
-        programs=" or ".join(source.title for source in SOURCES.values()),
+        places=[str(place) for place in state.archive.places],
         archive=str(state.archive.root),
         note=archive_note(state),
         kept=open_rows(state.archive, asked.project),
@@ -150,12 +153,6 @@ def board_page(state: ServerState, request: Request, progress: dict[str, Any] | 
         title="Minutes",
         **_listed(board, start, max(PAGE, rows)),
     )
-
-
-def _places(state: ServerState) -> list[str]:
-    """Where transcripts are looked for."""
-    chosen = state.archive.places or tuple(s.default_root() for s in SOURCES.values())
-    return [str(place) for place in chosen]
 
 
 def _listed(board: Board, start: int, most: int = PAGE) -> dict[str, Any]:

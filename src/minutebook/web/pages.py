@@ -15,6 +15,7 @@ from minutebook.archive.masking import unmarked
 from minutebook.derive.plain import one_line
 from minutebook.derive.wording import plural
 from minutebook.model.engagement import METHODS, Engagement, SessionRecord
+from minutebook.sources.registry import SOURCES
 from minutebook.web import signs
 from minutebook.web.parts import TOGGLES
 from minutebook.web.prose import prose
@@ -48,6 +49,7 @@ def _environment() -> Environment:
         clock=signs.clock,
         model_name=signs.model_name,
         project_name=signs.project_name,
+        program_title=SOURCES.title_of,
         plural=plural,
         session_url=session_url,
         engagement_url=engagement_url,

@@ -16,7 +16,7 @@ from minutebook.index.query import Filters
 from minutebook.model.engagement import METHODS, Engagement, SessionRecord
 from minutebook.verbs.decisions import Pair, newest_first
 
-GROUPS = ("project", "method", "agent", "period")
+GROUPS = ("project", "method", "agent", "program", "period")
 VIEWS = ("engagements", "sessions")
 _FLAGS = ("ghosts", "starred", "hidden", "copies")
 _TEXTS = ("project", "agent", "phase", "branch", "model")

@@ -10,7 +10,7 @@ from pathlib import Path
 from minutebook.archive import Archive
 from minutebook.archive.finding import Answer, Sort, search
 from minutebook.archive.masking import mark
-from minutebook.archive.names import existing_file
+from minutebook.archive.names import existing_file, transcript_file
 from minutebook.archive.refreshing import refresh
 from minutebook.archive.semantic import Meaning
 from minutebook.errors import Locked, MinutebookError, NotFound
@@ -34,7 +34,8 @@ class ServerState:
     def session_id(self, name: str) -> str:
         """The session an address names, in any of the ways the command line takes; but an
         address opens no file by its path."""
-        if name.endswith((".jsonl", ".md")) and existing_file(name) is not None:
+        named = name.endswith(".md") and existing_file(name) is not None
+        if named or transcript_file(name) is not None:
             raise NotFound(f"No session is called '{name}'.")
         return self.archive.resolve(name)
 

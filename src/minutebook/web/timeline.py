@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.sources.registry import SOURCES
 from minutebook.web.axis import DAY, HOUR, Range, Tick, ticks
 from minutebook.web.pages import engagement_url, line, name_of, project_of, session_url
 from minutebook.web.signs import UNLABELLED
@@ -51,6 +52,8 @@ class Work(msgspec.Struct, frozen=True):
             return self.method or UNLABELLED
         if by == "agent":
             return self.record.agent_name or "unnamed"
+        if by == "program":
+            return SOURCES.title_of(self.record.source)
         return project_of(self.record, self.engagement) or "no project"
 
 

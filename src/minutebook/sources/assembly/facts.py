@@ -24,6 +24,8 @@ class Facts(msgspec.Struct, omit_defaults=True):
     title_is_persons: bool = False
     """Whether a person gave it: it then names the agent, too (ID-04)."""
     slug: str | None = None
+    origin: str | None = None
+    """Of an export: the transcript the session was first read from."""
     entrypoint: str | None = None
     compactions: int = 0
     duration_ms: int = 0
@@ -80,6 +82,7 @@ class Facts(msgspec.Struct, omit_defaults=True):
             title=title,
             title_is_prompt=is_opening(title, self.first_prompt),
             slug=self.slug,
+            origin=self.origin,
             cwds=tuple(self.cwds),
             branches=tuple(self.branches),
             models=tuple(self.models),

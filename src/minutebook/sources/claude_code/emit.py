@@ -27,19 +27,23 @@ from minutebook.sources.assembly.seen import SeenIds
 from minutebook.sources.base import ExportHeader
 from minutebook.sources.claude_code import known
 from minutebook.sources.claude_code.carried import Adds, RoundFacts, RoundStart
+from minutebook.sources.claude_code.locate import SOURCE
 from minutebook.sources.claude_code.wire import (
     Json,
     added,
     added_result,
     api_block,
+    api_id,
     comes_back,
     flags_of,
+    foreign_block,
     is_plain,
     usage_fields,
     verbatim,
 )
 
 _NAMESPACE = uuid.UUID("6d696e75-7465-626f-6f6b-2d6578706f72")
+_NO_MODEL = "unknown"
 _NO_TIME = "2000-01-01T00:00:00.000Z"
 
 
@@ -49,6 +53,7 @@ class Emitter:
     def __init__(self, session_id: str, header: ExportHeader, *, agent: str | None = None) -> None:
         self.session_id = session_id
         self.header = header
+        self._foreign = header.program not in (None, SOURCE)
         self._agent = agent
         self._parent: str | None = None
         self._count = 0
@@ -143,16 +148,18 @@ class Emitter:
         carried: Json | None = None if natural else {"message": message}
         reply_id = message.reply_id if natural else None
         reply_id = reply_id or f"msg_{self._id('reply').replace('-', '')[:24]}"
-        blocks = [(block, api_block(block)) for block in message.blocks]
+        blocks = [(block, self._api(block, message)) for block in message.blocks]
         sent: list[tuple[Block | None, Json | None]]
         sent = [(block, api) for block, api in blocks if api is not None]
         if not sent and not natural:
             yield self._own({"message": message})
             return
         first: Message | None = message
+        # The CLI hangs where a reply has no model.
+        model = message.model or (_NO_MODEL if self._foreign else None)
         for block, api in sent or [(None, None)]:
             body: Json = {
-                **({"model": message.model} if message.model is not None else {}),
+                **({"model": model} if model is not None else {}),
                 "id": reply_id,
                 "type": "message",
                 "role": "assistant",
@@ -172,6 +179,9 @@ class Emitter:
             if call.result is not None:
                 yield self._result(call, call.result, round, natural)
 
+    def _api(self, block: Block, message: Message) -> Json | None:
+        return foreign_block(block, message.model) if self._foreign else api_block(block)
+
     def _is_natural(self, message: Message, calls: list[ToolCall]) -> bool:
         """Whether a reader of the plain records finds this very message again."""
         fresh = message.reply_id is not None and self._replies.add(message.reply_id)
@@ -183,6 +193,8 @@ class Emitter:
             and message.at is not None
             and not message.queued
             and all(is_plain(block) for block in message.blocks)
+            and all(self._api(block, message) == api_block(block) for block in message.blocks)
+            and bool((message.blocks and message.model) or not self._foreign)
             and (not calls or message.blocks[0] is not calls[0] or calls[0].at == message.at)
         )
 
@@ -190,7 +202,11 @@ class Emitter:
         content: Any = result.content
         if not isinstance(content, str):
             content = [api_block(part) or verbatim(part) for part in content]
-        block: Json = {"tool_use_id": call.id, "type": "tool_result", "content": content}
+        block: Json = {
+            "tool_use_id": self._call_id(call),
+            "type": "tool_result",
+            "content": content,
+        }
         if result.error:
             block["is_error"] = True
         extra: Json = {}
@@ -200,6 +216,9 @@ class Emitter:
             extra["minutebook"] = {"adds": adds}
         message = {"role": "user", "content": [block]}
         return self._chained(round, None, "user", at=result.at, message=message, **extra)
+
+    def _call_id(self, call: ToolCall) -> str:
+        return api_id(call.id) if self._foreign else call.id
 
     # ------------------------------------------------------------ records
 

@@ -8,11 +8,18 @@ from pathlib import Path
 
 import msgspec
 
-from minutebook.model import Round, StrayResult, Subagent, Thinking, ToolCall, Unknown
+from minutebook.model import Attachment, Round, StrayResult, Subagent, Thinking, ToolCall, Unknown
+from minutebook.sources.assembly.ids import as_uuid
 from minutebook.sources.base import ExportHeader, FactReport, FieldFate
-from minutebook.sources.claude_code import fidelity
+from minutebook.sources.claude_code import fidelity, known
 from minutebook.sources.claude_code.emit import Emitter
-from minutebook.sources.claude_code.locate import agent_name, encoded_folder, transcript_name
+from minutebook.sources.claude_code.locate import (
+    SOURCE,
+    agent_name,
+    encoded_folder,
+    transcript_name,
+)
+from minutebook.sources.claude_code.wire import foreign_block
 
 
 class ClaudeExporter:
@@ -20,6 +27,10 @@ class ClaudeExporter:
 
     matters: tuple[str, ...] = fidelity.MATTERS
     fates = fidelity.FIELDS
+
+    def id_for(self, session_id: str, program: str | None) -> str:
+        """Of another agent's session the CLI wants a UUID; its own keep whatever they have."""
+        return session_id if program in (None, SOURCE) else as_uuid(session_id)
 
     def place_for(self, root: Path, cwd: str, session_id: str) -> Path:
         """Where the CLI looks for a session's transcript."""
@@ -49,14 +60,19 @@ class ClaudeExporter:
             present = {key: value for key, value in meta.items() if value is not None}
             yield path.with_suffix(".meta.json"), iter([msgspec.json.encode(present)])
 
-    def not_sent(self, rounds: Iterable[Round]) -> dict[str, int]:
+    def not_sent(self, rounds: Iterable[Round], program: str | None = None) -> dict[str, int]:
         """What Claude will not see when it resumes, though the file holds it (OPS-11)."""
         counts: Counter[str] = Counter()
+        foreign = program not in (None, SOURCE)
         for round in rounds:
             for message in round.messages:
                 for block in message.blocks:
                     if isinstance(block, Thinking):
                         counts["thinking without a signature"] += not block.signature
+                        unread = foreign and foreign_block(block, message.model) is None
+                        counts["thinking of another provider"] += bool(block.signature) and unread
+                    elif isinstance(block, Attachment):
+                        counts["attachment"] += foreign and block.kind not in known.ATTACHMENTS
                     elif isinstance(block, Unknown):
                         counts["block Claude cannot take"] += 1
                     elif isinstance(block, StrayResult):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from minutebook.derive import messages as kinds
@@ -24,7 +25,28 @@ from minutebook.sources.claude_code.results import ResultFacts, facts_of
 from minutebook.sources.claude_code.tools import tool_kind
 
 Json = dict[str, Any]
+_NOT_OF_AN_ID = re.compile(r"[^a-zA-Z0-9_-]")
+_LONGEST_NAME = 128
 _ORIGIN_KINDS = {kinds.TASK: "task-notification", kinds.TEAMMATE: "peer"}
+
+
+def api_id(id: str) -> str:
+    """An id, or a tool's name, in the letters the API takes; other agents have others."""
+    return _NOT_OF_AN_ID.sub("_", id)
+
+
+def foreign_block(block: Any, model: str | None) -> Json | None:
+    """A block of another agent's reply as the API takes it; None for what must not be sent."""
+    if isinstance(block, Thinking) and "claude" not in (model or ""):
+        return None  # another provider's signature
+    if isinstance(block, ToolCall):
+        return {
+            "type": "tool_use",
+            "id": api_id(block.id),
+            "name": api_id(block.name)[:_LONGEST_NAME],
+            "input": block.input if isinstance(block.input, dict) else {"input": block.input},
+        }
+    return api_block(block)
 
 
 def is_plain(block: Any) -> bool:

@@ -8,7 +8,6 @@ reading the file back gives the same rounds.
 from __future__ import annotations
 
 import re
-import uuid
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
@@ -31,12 +30,12 @@ from minutebook.model import (
     ToolResult,
     Usage,
 )
+from minutebook.sources.assembly.ids import as_uuid
 from minutebook.sources.base import ExportHeader
 from minutebook.sources.codex.carried import AgentNote, Carried, RoundStart
 from minutebook.sources.codex.context import context_text
 
 Json = dict[str, Any]
-_NAMESPACE = uuid.UUID("6d696e75-7465-626f-6f6b-2d636f646578")
 _NO_TIME = "2000-01-01T00:00:00.000Z"
 _NAME = re.compile(r"[^a-zA-Z0-9_-]")
 _HEADED = ("Exit code:", "Chunk ID:", "Command: ", "exec_command failed")
@@ -44,14 +43,6 @@ _CIPHER = "gAAAA"
 """How ciphertexts begin that Codex's provider can read; it refuses others."""
 _NOTHING: Json = {"type": "token_count", "info": None, "rate_limits": None}
 """An event that every version knows and that says nothing."""
-
-
-def thread_id(id: str) -> str:
-    """Codex wants a UUID; an id that is not one always becomes the same."""
-    try:
-        return str(uuid.UUID(id))
-    except ValueError:
-        return str(uuid.uuid5(_NAMESPACE, id))
 
 
 class Emitter:
@@ -65,7 +56,7 @@ class Emitter:
         parent: str | None = None,
         agent: AgentNote | None = None,
     ) -> None:
-        self._id, self._header = thread_id(session_id), header
+        self._id, self._header = as_uuid(session_id), header
         self._parent, self._agent = parent, agent
         self._at = _NO_TIME
         self._total = Usage()

@@ -20,11 +20,12 @@ from minutebook.model import (
     ToolCall,
     Unknown,
 )
+from minutebook.sources.assembly.ids import as_uuid
 from minutebook.sources.base import ExportHeader, FactReport, FieldFate
 from minutebook.sources.codex import fidelity
 from minutebook.sources.codex.carried import AgentNote
 from minutebook.sources.codex.context import context_text
-from minutebook.sources.codex.emit import Emitter, is_marker, is_readable, thread_id
+from minutebook.sources.codex.emit import Emitter, is_marker, is_readable
 
 _STAMP = re.compile(r"rollout-(\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2})-")
 
@@ -35,10 +36,14 @@ class CodexExporter:
     matters: tuple[str, ...] = fidelity.MATTERS
     fates = fidelity.FIELDS
 
+    def id_for(self, session_id: str, program: str | None) -> str:
+        del program
+        return as_uuid(session_id)
+
     def place_for(self, root: Path, cwd: str, session_id: str) -> Path:
         """Where the CLI looks for a session's rollout: by day; one that is there is found again."""
         del cwd
-        id = thread_id(session_id)
+        id = as_uuid(session_id)
         there = sorted(root.glob(f"sessions/*/*/*/rollout-*-{id}.jsonl"))
         if there:
             return there[0]
@@ -60,12 +65,13 @@ class CodexExporter:
         stamp = found[1] if found is not None else "2000-01-01T00-00-00"
         for agent in agents:
             note = AgentNote(agent.id, agent.call_id, agent.kind, agent.description, agent.helper)
-            emitter = Emitter(agent.id, ExportHeader(), parent=thread_id(session_id), agent=note)
-            path = place.with_name(f"rollout-{stamp}-{thread_id(agent.id)}.jsonl")
+            emitter = Emitter(agent.id, ExportHeader(), parent=as_uuid(session_id), agent=note)
+            path = place.with_name(f"rollout-{stamp}-{as_uuid(agent.id)}.jsonl")
             yield path, emitter.lines(agent.rounds)
 
-    def not_sent(self, rounds: Iterable[Round]) -> dict[str, int]:
+    def not_sent(self, rounds: Iterable[Round], program: str | None = None) -> dict[str, int]:
         """What Codex will not see when it resumes, though the file holds it (OPS-11)."""
+        del program
         counts: Counter[str] = Counter()
         for round in rounds:
             for message in round.messages:

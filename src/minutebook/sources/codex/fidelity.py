@@ -115,6 +115,8 @@ class Facts:
     def _message(self, item: dict[str, Any]) -> None:
         name = "assistant text" if item.get("role") == "assistant" else "user text"
         for piece in _list(item.get("content")):
+            if piece.get("type") == "input_image" and not piece.get("image_url"):
+                continue  # nothing to see
             if piece.get("type") == "input_image":
                 self._count("picture", str(piece.get("image_url"))[:_LONGEST])
             elif piece.get("text") != "</image>" and not str(piece.get("text")).startswith(
@@ -200,6 +202,8 @@ def _canonical(given: Any) -> str:
 def _answer(output: Any) -> str:
     if isinstance(output, list):
         return "\n".join(str(piece.get("text") or "") for piece in _list(output))
+    if isinstance(output, dict) and isinstance(output.get("text"), str):
+        return str(output["text"])
     text = output if isinstance(output, str) else json.dumps(output)
     if text.startswith('{"output":'):
         with suppress(ValueError, RecursionError, KeyError, TypeError):

@@ -20,6 +20,8 @@ class Memory(msgspec.Struct, omit_defaults=True):
     exported: bool = False
     """Whether the file begins with an export: its lines say more than they seem to."""
     title: str | None = None
+    titled: bool = False
+    """Whether an export says that a person gave the title."""
     originator: str | None = None
     model: str | None = None
     spawned: dict[str, str] = {}

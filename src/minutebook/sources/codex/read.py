@@ -14,7 +14,7 @@ from minutebook.sources.assembly.draft import Draft
 from minutebook.sources.assembly.facts import Facts
 from minutebook.sources.assembly.lines import LinesCheckpoint, LinesReading
 from minutebook.sources.assembly.repair import coerce
-from minutebook.sources.base import Depth, Transcript
+from minutebook.sources.base import Depth, ExportHeader, Transcript
 from minutebook.sources.codex import context, titles
 from minutebook.sources.codex.agents import AgentFile, agent_files
 from minutebook.sources.codex.carried import Carried
@@ -175,10 +175,12 @@ class CodexReading(LinesReading[Line]):
         """A line of an export: what it carries counts, the rest is there for Codex."""
         draft, facts = self.draft, self.draft.facts
         if carried.origin is not None:
+            # Codex needs both, the session may have neither.
+            payload.cwd, payload.cli_version = carried.origin.cwd, carried.origin.version
             self._meta(payload, at)
             self.memory.exported = True
             self.memory.context = []  # it is among the messages
-            self.memory.title = carried.origin.title
+            self._origin(carried.origin)
         if (start := carried.round) is not None:
             draft.begin(start.cwd, start.branch, prompted=start.prompted)
             draft.assembler.called(start.tool_count)
@@ -188,6 +190,14 @@ class CodexReading(LinesReading[Line]):
                 draft.lasted(start.duration_ms)
         if carried.message is not None:
             draft.whole(carried.message)
+
+    def _origin(self, origin: ExportHeader) -> None:
+        """What an export says of the session it was made from."""
+        self.memory.title = origin.custom_title or origin.title
+        self.memory.titled = origin.custom_title is not None
+        self.draft.facts.origin = origin.source
+        for parent in origin.surgery.parents if origin.surgery is not None else ():
+            self.draft.facts.link(Link(parent, "surgery"))
 
     # -- heads
 
@@ -261,7 +271,8 @@ class CodexReading(LinesReading[Line]):
         facts, memory = self.draft.facts, self.memory
         title = titles.title_of(home_of(self.path), facts.session_id)
         # Desktop and the editor's extension give titles by themselves.
-        facts.title_is_persons = title is not None and memory.originator not in _AUTOMATIC
+        given = title is not None and memory.originator not in _AUTOMATIC
+        facts.title_is_persons = given or (title is None and memory.titled)
         facts.title = title or memory.title
 
     @property

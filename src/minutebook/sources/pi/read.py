@@ -60,6 +60,10 @@ class PiReading(LinesReading[Line]):
     def take(self, record: Line) -> None:
         self.report.records[record.type] += 1
         kind, draft = record.type, self.draft
+        if record.id and record.timestamp:
+            # Eight characters are too few to know a message by among those of all sessions; a fork
+            # has its parent's lines with both.
+            record.id = f"{record.id}-{record.timestamp}"
         if kind == "message" and record.message is not None:
             self._message(record, record.message)
         elif kind == "session":

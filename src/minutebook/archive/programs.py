@@ -1,0 +1,21 @@
+"""Which coding agent held a session, and what ``--agent`` means (AGT-01, SRCH-04)."""
+
+from __future__ import annotations
+
+from minutebook.sources.registry import SOURCES
+
+
+def is_agent(wanted: str, source: str, *names: str | None) -> bool:
+    """Whether a session of a source is this agent's: exactly a program's name means the program,
+    anything else is a part of the persona's name, role or slug.
+
+    A program whose adapter is gone still is one, by the name its sessions have.
+    """
+    if (known := SOURCES.by_program(wanted)) is not None:
+        return source == known.name
+    return wanted.lower() == source.lower() or within(wanted, *names)
+
+
+def within(part: str, *texts: str | None) -> bool:
+    """Whether one of some texts has a part, in letters of either size."""
+    return any(part.lower() in text.lower() for text in texts if text)
