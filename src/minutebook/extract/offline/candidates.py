@@ -232,16 +232,27 @@ def _completed(heading: Heading, part: Sequence[Activity]) -> Iterator[Heading]:
 
 def touched(part: Sequence[Activity]) -> str:
     """The one or two files a range changed, tests aside; empty where it changed more."""
-    names: dict[str, None] = {}
-    for round in part:
-        for file in round.files:
-            name = re.split(r"[/\\]", file)[-1]
-            if not (_MADE.search(name) or _ASIDE.search(file)) and len(name) <= 40:
-                names[name] = None
-            if len(names) > _FILES:
-                return ""
-    others = [name for name in names if not _TEST.search(name)] or list(names)
+    names = changed_files(part, _FILES + 1)
+    if len(names) > _FILES:
+        return ""
+    others = [name for name in names if not is_test(name)] or names
     return " and ".join(others) if 1 <= len(others) <= 2 else ""
+
+
+def changed_files(part: Sequence[Activity], most: int | None = None) -> list[str]:
+    """Names of files a range changed, at most so many; notes, scratch and made ones aside."""
+    names: dict[str, None] = {}
+    for file in (file for round in part for file in round.files):
+        name = re.split(r"[/\\]", file)[-1]
+        if not (_MADE.search(name) or _ASIDE.search(file)) and len(name) <= 40:
+            names[name] = None
+        if len(names) == most:
+            break
+    return list(names)
+
+
+def is_test(name: str) -> bool:
+    return _TEST.search(name) is not None
 
 
 def project_of(part: Sequence[Activity]) -> str:

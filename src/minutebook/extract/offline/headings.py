@@ -163,7 +163,7 @@ def title_heading(title: str) -> str | None:
 def heading_of(sentence: str) -> str | None:
     """What a sentence asks for or reports, as a heading; None where it makes none."""
     text = without_marks(sentence[:_LONGEST])
-    text = first_of(_unlabelled(text))
+    text = first_of(unlabelled(text))
     text = _HASH.sub("", text)
     pointer = None
     if "#" in text:
@@ -196,7 +196,7 @@ def heading_of(sentence: str) -> str | None:
     return capital(kept) + ("?" if asked and question else "")
 
 
-def _unlabelled(text: str) -> str:
+def unlabelled(text: str) -> str:
     """A text without the "Plan:", "Task 3:" or "FAIL:" it begins with, or the "plan" at its end."""
     whole = text
     for _ in range(3):
