@@ -88,7 +88,7 @@ _PROCEDURE = re.compile(
     r"\b(?:would you like (?:me )?to do|like to proceed|want to do|work on (?:next|now)|do next"
     r"|ready to|shall i|should i (?:proceed|continue|commit|push|start|go)|proceed\?|continue\?"
     r"|more questions|next area|move on|discuss|deliver|wait for|create it|commit|push"
-    r"|which (?:issue|todo|task|pr|phase|area|one)"
+    r"|which (?:\w+ )?(?:issue|todo|task|pr|phase|area|one)"
     r"|look(?:s)? (?:good|right|correct)|approve)\b",
     re.IGNORECASE,
 )

@@ -54,6 +54,7 @@ _DASHED = re.compile(r"^\w+ [–—-] ")  # "Fixed — it reads …"
 _FAILED = re.compile(r"^(?:-+ )?FAIL: +(\w+).*$")  # as Go's tests say it
 _NEXT = re.compile(r"(?<=\w\w)[.!?] +(?=[a-z][\w'’]+ )")  # a sentence that begins small
 _HOW = re.compile(r"^(how) (?:can|could|do|should|would) (?:i|we|you|one) ", re.IGNORECASE)
+_ITEM = re.compile(r"\w\s+\(?\d{1,2}[.)]\s")  # a list's number, not its beginning
 _HOLLOW = re.compile(r"\s*\(\s*\)|\s*[+&]\s*#?\d+$")  # what a link, or a number, leaves behind
 _CODE = re.compile(r"[{}<>=\\|^$]|::|->|\w\(\)?;|\S{46,}|\x1b|\.{4,}|[═─│┌└→⇒]")
 _STATEMENT = re.compile(
@@ -61,7 +62,8 @@ _STATEMENT = re.compile(
     r"|there|there['’]?s|here|want me|shall i|(?:do|are|have|did|were|can) you|we|we['’]\w+"
     r"|what['’]s|both|all|everything|nothing|none|some|my|your|as|if|when"
     r"|based|enough|like|consider|either|without|during|about|per|via|for|since|because|while"
-    r"|once|after|before|not|no|yes"
+    r"|once|after|before|not|no|yes|until|recently|currently|previously|originally|yesterday|today"
+    r"|e\.g|i\.e|bis vor|bisher|jusqu|hasta ahora"
     r"|which|who|where|of|or|with|than|to|from|in|through|throughout|across|under|over"
     r"|on|at|by|into|ich|du|es|wir|das|sie|wenn|je|tu|il|elle|on|ça|cela|c['’]est|nous|vous|si|yo"
     r"|eso|esto|ella|cuando)\b",
@@ -115,10 +117,15 @@ _GENERIC = _DANGLING | frozenset(
     want out new above below i'm we're you're i've we've didn't that's there's what's
     """.split()
 )
+_ROUTINE = frozenset(
+    """rebase rebased conflict conflicts origin origin/main upstream parallel ci failure
+    failures failing failed error errors lint linting linter pipeline checks""".split()
+)
 _CLAUSES = frozenset(
     """because which when while if since where but so that whereas unless until although though
     weil wenn damit dass sondern parce lorsque quand mais porque cuando aunque pero""".split()
 )
+_RELATIVE = ("that", "which", "who")
 _JOINS = frozenset("and or then und oder et ou y o plus".split())
 _PREPOSITIONS = frozenset(
     """with for in on from by via using after before under into as at during without within across
@@ -126,7 +133,8 @@ _PREPOSITIONS = frozenset(
     to""".split()
 )
 _DEICTIC = re.compile(
-    r"\b(?:it|this|that|these|those|here|there|above|below|them|one)\b", re.IGNORECASE
+    r"\b(?:it|this|that|these|those|here|there|above|below|them|one|something)\b",
+    re.IGNORECASE,
 )
 
 
@@ -170,7 +178,7 @@ def heading_of(sentence: str) -> str | None:
         text = _RAN_ON.sub(r"\1", text)
         pointer = _POINTER.match(text)
     text = without_courtesies(text[pointer.end() :] if pointer else text)
-    if not text or is_chatter(text) or _STATUS.match(text):
+    if not text or is_chatter(text) or _STATUS.match(text) or _ITEM.search(text):
         return None
     text = _COLON.sub(_uncoloned, text)
     if pointer:
@@ -221,9 +229,12 @@ def loose_heading(sentence: str, where: str = "") -> str | None:
     """
     text = without_courtesies(without_marks(sentence[:_LONGEST]))
     asked = "?" if text.endswith("?") else ""
-    kept = _whole(text.strip(" ,;:.!?…-–—*\"'。！？、，"))
+    text = first_of(unlabelled(text)).strip(" ,;:.!?…-–—*\"'。！？、，")
+    kept = _whole(text)
     if kept is None or _CODE.search(kept) or " " not in kept:
         return None
+    if asked and len(kept) < len(text) - 2:
+        return None  # half a question is none
     if is_chatter(kept) or _EMPTY.match(kept) or _STATUS.match(kept):
         return None
     if where and length_of(kept) < FEWEST_WORDS and not is_wide(kept):
@@ -255,6 +266,12 @@ def names(heading: str) -> int:
     words = [word for word in words if not word.startswith("/")]
     numbered = 2 * len(re.findall(r"#\d", heading))  # an issue: there is only one
     return numbered + sum(any(map(str.isalpha, w)) and w not in _GENERIC for w in words)
+
+
+def telling(heading: str) -> int:
+    """Those of them that are not in every request about a branch or a build either."""
+    words = {word.strip("\"'()[],;:.!?…-–—") for word in heading.lower().split()[1:]}
+    return names(heading) - len(words & _ROUTINE)
 
 
 def capital(text: str) -> str:
@@ -295,6 +312,8 @@ def _whole(text: str) -> str | None:
         words = words[:end]
     while words and words[-1].lower().strip(",;:") in _DANGLING:
         words.pop()
+    if len(words) > 2 and words[-2].lower() in _RELATIVE:
+        del words[-2:]  # "a case that verifies"
     kept = " ".join(words).strip(" ,;:.!?…-–—*\"'")
     for opening, closing in (('"', '"'), ("(", ")"), ("[", "]"), ("“", "”")):
         kept = _balanced(kept, opening, closing)

@@ -27,6 +27,7 @@ _SMALL = re.compile(  # commits that say nothing of the work
     r"|init(?:ial commit)?$|gofmt|lint|amend|tmp\b|temp\b|save\b|checkpoint$|cleanup$|typos?\b)",
     re.IGNORECASE,
 )
+_UNSAID = re.compile(r"^(?:start work|wip|merge|fixup|squash|tmp|temp|save|amend)\b", re.IGNORECASE)
 _SIDE = re.compile(r"^(?:docs?|tests?|chore|ci|style|build)\b[^:]{0,60}:", re.IGNORECASE)
 _DOCUMENT = re.compile(r"\.(?:md|mdx|rst|txt|adoc)$", re.IGNORECASE)
 _SETTING = re.compile(r"\.(?:json|ya?ml|toml|ini|cfg|env|lock)$|^\.\w+$", re.IGNORECASE)
@@ -42,7 +43,7 @@ def outcome_of(rounds: Sequence[Activity], topic: str = "", used: Collection[str
     if opened:
         return as_sentence(f"Opened a pull request: {_subject(opened[-1])}")
     subjects = dict.fromkeys(c.subject for r in rounds for c in r.commits if c.subject not in used)
-    small = {subject for subject in subjects if _SMALL.match(_subject(subject))}
+    small = [subject for subject in subjects if _SMALL.match(_subject(subject))]
     own = [subject for subject in subjects if subject not in small]
     topical = frozenset(stems(topic))
     if own:
@@ -51,7 +52,8 @@ def outcome_of(rounds: Sequence[Activity], topic: str = "", used: Collection[str
     best, worth = best_report(rounds, About(_asked(rounds), topical), worked)
     if worth >= (_WORKED if worked else _ASKED):
         return as_sentence(best)
-    return _committed(list(small), topical) if small else _changed(rounds)
+    brief = [subject for subject in small if not _UNSAID.match(_subject(subject))]
+    return _committed(brief, topical) if brief else _changed(rounds)
 
 
 def titles_of(rounds: Sequence[Activity]) -> set[str]:

@@ -45,6 +45,8 @@ _PICK = re.compile(
     rf"(?:[\s,.!:]+{_POLITE})*\s*(?:[.!。！]|でお願いします|で|にします|吧)?$",
     re.IGNORECASE,
 )
+_STEP = re.compile(r"→|^(?:then|next|finally|first)\b", re.IGNORECASE)
+_FIRST = re.compile(r"[,.;:\n]|\s[-–—]\s|\s(?:but|and|because|as|with|aber|mais|pero)\s")
 _DETAIL = re.compile(r"\s+[—–-]+\s+|(?<=[^\d\s])[:：]\s+|(?<=\w[a-z)])\.\s+|\s+\((?=[^)]*$)")
 _BRACKETS = re.compile(
     r"\s*\((?:recommended|simplest|preferred|default|empfohlen|recommandée?|recomendad[oa]|推奨"
@@ -63,9 +65,10 @@ _PROCEDURE = re.compile(
 def picked(answer: str, prompt: str) -> str | None:
     """What a prompt picked of the options the answer before it lists, and over which others."""
     reply = prompt.strip()
-    if not reply or len(reply) > _REPLY or "\n" in reply:
-        return None
-    pick = _PICK.match(reply)
+    pick = _PICK.match(reply) if len(reply) <= _REPLY else None
+    if pick is None:  # "I like option 1, as it …"
+        first = _PICK.match(_FIRST.split(reply[:_REPLY], maxsplit=1)[0].strip())
+        pick = first if first and first["named"] else None
     if pick is None or not _ASKS.search(answer[-_LISTED_IN:]):
         return None
     label = pick["label"].upper()
@@ -87,6 +90,8 @@ def _options(pattern: re.Pattern[str], text: str) -> dict[str, str]:
         if label in found and pattern is _BARE:
             return {}  # which list is meant is not known
         found.setdefault(label, _short(match["text"]))
+    if pattern is _BARE and any(_STEP.search(option) for option in found.values()):
+        return {}  # a list of what happens
     labels = "".join(sorted(found))
     return found if (labels and labels in "123456789") or labels in "ABCDEFGH" else {}
 

@@ -54,7 +54,8 @@ _REFUSED = re.compile(
     r"|fetch|get |check |grab |pull |search|analysis phase|already (?:handled|done)"
     r"|correct\b|i was|please|before |once |when |as (?:you|i)|api error|no response"
     r"|this session|continue|stop|only\b|ci should|captures\b|also\b|additionally"
-    r"|yes\b|no,|no (?:code|changes?|need)\b|nothing|nope|for example|e\.g\.|ja,|nein,|oui,|non,|sí,|[\"“”]|\S+ should )",
+    r"|yes\b|no,|no (?:code|changes?|need)\b|nothing|nope|for example"
+    r"|e\.g\.|ja,|nein,|oui,|non,|sí,|[\"“”]|\S+ should )",
     re.IGNORECASE,
 )
 _OFFER = re.compile(

@@ -27,6 +27,7 @@ from minutebook.extract.offline.headings import (
 from minutebook.extract.offline.topic_model import Model, Range, described, model, stems, worth
 from minutebook.extract.validation import LONGEST_TOPIC, one_line
 
+_SAME = 0.8  # of the words of a topic
 _SHORT_TITLE = 4  # words of a title that is good enough
 
 
@@ -60,8 +61,15 @@ def chosen(named: Sequence[Heading], given: Range, learned: Model) -> Heading:
     if given.whole:
         named = _titled(named)
     named = [heading for heading in named if is_long_enough(heading.text)] or named
+    named = [heading for heading in named if not _is_taken(heading, given.taken)] or named
     worths = [worth(of, learned) for of in described(named, given, learned)]
     return named[max(range(len(named)), key=worths.__getitem__)]
+
+
+def _is_taken(heading: Heading, taken: Collection[str]) -> bool:
+    """Whether another engagement is called so already, in these words or nearly."""
+    words = frozenset(stems(heading.bare))
+    return any(len(words & set(stems(topic))) > _SAME * len(words) for topic in taken)
 
 
 def _titled(named: Sequence[Heading]) -> Sequence[Heading]:
