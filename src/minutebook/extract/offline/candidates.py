@@ -39,6 +39,7 @@ _SENTENCES = 4
 _CLAUSED = 40  # characters from which parts of a sentence are looked at
 _COMMITS = 8
 _FEW_NAMES = 2
+_QUOTED = 30  # characters of a sentence that is not there twice by chance
 _TASKS = 8
 _MOST = 80
 _TOLD = ("opening", "closing")  # sentences of the agent: reports make headings, statements do not
@@ -298,7 +299,7 @@ def _texts(part: Sequence[Activity], title: str | None) -> Iterator[tuple[str, s
         for heading in headlines(typed)[:2]:
             yield heading, "plan" if planned else "head" if place == 0 else "later", place, 0
         kind = "request" if place == 0 else "later"
-        pieces = sentences_of(typed)[:_SENTENCES]
+        pieces = _own(sentences_of(typed), part, round)[:_SENTENCES]
         for order, sentence in enumerate(pieces):
             yield sentence, kind, place, order
         for order, sentence in enumerate(pieces if place == 0 else pieces[:2]):
@@ -316,6 +317,14 @@ def _texts(part: Sequence[Activity], title: str | None) -> Iterator[tuple[str, s
     for place, text in enumerate(tasks[:_TASKS]):
         yield text, "task", place, 0
     yield from (told for told in _answers(part) if told[1] not in _TOLD or _tells(told[0]))
+
+
+def _own(pieces: Sequence[str], part: Sequence[Activity], round: Activity) -> Sequence[str]:
+    """The sentences of a prompt that do not quote the answer before it."""
+    before = next((r.answer for r in reversed(part) if r.number < round.number and r.answer), "")
+    if not before:
+        return pieces
+    return [s for s in pieces if len(s) < _QUOTED or s.lstrip("-*> ") not in before] or pieces
 
 
 def _is_telling(subject: str) -> bool:

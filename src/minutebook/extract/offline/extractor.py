@@ -20,7 +20,7 @@ from minutebook.extract.offline.words import Vocabulary
 from minutebook.extract.reply import Reply, ReplyEngagement
 from minutebook.extract.validation import one_line
 
-VERSION = "offline-4"
+VERSION = "offline-5"
 """Changes with every change of rules or models, so that records tell which ones made them."""
 
 _SUMMARY_TOPICS = 4

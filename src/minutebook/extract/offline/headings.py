@@ -21,7 +21,7 @@ _SPELT = re.compile(r"[^\sA-Za-z0-9]*[A-Za-z0-9]\S*")
 
 _LABEL = re.compile(
     r"^(?:implement(?:ation)? (?:the following )?plan|plan|context|task|goal|objective|problem|bug"
-    r"|issue|feature(?: request)?|title|summary|pr summary|overview|(?:\w+ )?question|note|todo"
+    r"|issue|feature(?: request)?|title|summary|pr summary|overview|(?:\w+ )?question|q|note|todo"
     r"|subject|(?:phase|fix|option|task|step|part|item) \d+|any ideas"
     r"|[a-z]{2,10}\([\w./-]{1,40}\)!?)\s*[:–—]\s*",
     re.IGNORECASE,
@@ -63,6 +63,7 @@ _STATEMENT = re.compile(
     r"|what['’]s|both|all|everything|nothing|none|some|my|your|as|if|when"
     r"|based|enough|like|consider|either|without|during|about|per|via|for|since|because|while"
     r"|once|after|before|not|no|yes|until|recently|currently|previously|originally|yesterday|today"
+    r"|causing|leading to|resulting in|meaning|allowing"
     r"|e\.g|i\.e|bis vor|bisher|jusqu|hasta ahora"
     r"|which|who|where|of|or|with|than|to|from|in|through|throughout|across|under|over"
     r"|on|at|by|into|ich|du|es|wir|das|sie|wenn|je|tu|il|elle|on|ça|cela|c['’]est|nous|vous|si|yo"
@@ -124,6 +125,9 @@ _ROUTINE = frozenset(
 _CLAUSES = frozenset(
     """because which when while if since where but so that whereas unless until although though
     weil wenn damit dass sondern parce lorsque quand mais porque cuando aunque pero""".split()
+)
+_SAYING = frozenset(
+    "mentions says shows means requires verifies assumes ensures suggests states notes".split()
 )
 _RELATIVE = ("that", "which", "who")
 _JOINS = frozenset("and or then und oder et ou y o plus".split())
@@ -189,7 +193,7 @@ def heading_of(sentence: str) -> str | None:
         return None
     text = as_imperative(_HOLLOW.sub("", text).strip(" ,;:.!?…-–—*\"'。！？、，"))
     text = _LINE.sub(r"\1", text) if ":" in text else text
-    if _CODE.search(text) or text.startswith(("/", "@", "~")):
+    if _CODE.search(text) or text.startswith(("/", "@", "~", "[")):
         return None
     shorter = _AFTERTHOUGHT.sub("", text)
     text = shorter if length_of(shorter) >= FEWEST_WORDS else text
@@ -309,7 +313,8 @@ def _whole(text: str) -> str | None:
         end = _end(words)
         if end is None:
             return None
-        words = words[:end]
+        said = words[end].lower() == "that" and words[end - 1].lower() in _SAYING
+        words = words[: end - 1 if said else end]
     while words and words[-1].lower().strip(",;:") in _DANGLING:
         words.pop()
     if len(words) > 2 and words[-2].lower() in _RELATIVE:

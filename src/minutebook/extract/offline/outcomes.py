@@ -19,7 +19,7 @@ from minutebook.extract.offline.reports import About, best_report
 from minutebook.extract.offline.requests import is_reply
 from minutebook.extract.offline.topic_model import stems
 
-_WORKED = 0.6  # worth of a sentence from which it is shown, where something was changed
+_WORKED = 0.45  # worth of a sentence from which it is shown, where something was changed
 _ASKED = 0.35  # and where it was not
 _NAMED = 3  # files
 _SMALL = re.compile(  # commits that say nothing of the work
@@ -27,7 +27,9 @@ _SMALL = re.compile(  # commits that say nothing of the work
     r"|init(?:ial commit)?$|gofmt|lint|amend|tmp\b|temp\b|save\b|checkpoint$|cleanup$|typos?\b)",
     re.IGNORECASE,
 )
-_UNSAID = re.compile(r"^(?:start work|wip|merge|fixup|squash|tmp|temp|save|amend)\b", re.IGNORECASE)
+_UNSAID = re.compile(
+    r"^(?:start work|wip|merge|fixup|squash|tmp|temp|save|amend|init)\b", re.IGNORECASE
+)
 _SIDE = re.compile(r"^(?:docs?|tests?|chore|ci|style|build)\b[^:]{0,60}:", re.IGNORECASE)
 _DOCUMENT = re.compile(r"\.(?:md|mdx|rst|txt|adoc)$", re.IGNORECASE)
 _SETTING = re.compile(r"\.(?:json|ya?ml|toml|ini|cfg|env|lock)$|^\.\w+$", re.IGNORECASE)
@@ -90,12 +92,12 @@ def _changed(rounds: Sequence[Activity]) -> str:
         return as_sentence(f"Planned: {capital(unlabelled(_subject(plan)))}") if plan else ""
     if not others:
         return f"Changed tests in {_listed(tests)}."
-    if all(map(_DOCUMENT.search, others)):
-        kind = "documentation"
-    elif all(map(_SETTING.search, others)):
-        kind = "settings"
-    else:
+    written = [name for name in others if _DOCUMENT.search(name)]
+    settings = [name for name in others if _SETTING.search(name)]
+    if len(written) + len(settings) < len(others):
         kind = "code"
+    else:
+        kind = " and ".join(["documentation"] * bool(written) + ["settings"] * bool(settings))
     return f"Changed {kind} in {_listed(others)}{' and its tests' if tests else ''}."
 
 

@@ -21,10 +21,11 @@ MOST_WORDS = 40
 _LONG = 28
 _FEWEST = 5
 _FEWEST_NAMES = 2
-_ANSWERS = 5  # closing answers that are looked at, the last first
-_AGES = 0.2  # what a sentence is worth less for each answer after its own
+_ANSWERS = 7  # closing answers that are looked at, the last first
+_AGES = 0.15  # what a sentence is worth less for each answer after its own
 _MOST_VALUE = 2.2  # of a sentence that is the first of the last answer
 _SENTENCES = 14
+_IDLE = 0.3  # what it is worth less where nothing was changed in its round, as in others
 _LISTED = 0.35  # what an item of a list is worth less: one of several
 _TOPICAL = 0.5  # what it adds to speak of the whole topic
 
@@ -37,7 +38,7 @@ _RESULT = re.compile(
     re.IGNORECASE,
 )
 _FOUND = re.compile(
-    r"\b(?:root cause|the (?:issue|problem|bug|reason|cause) (?:is|was)|because|turns out|verdict"
+    r"\b(?:root cause|the (?:key |main |real )?(?:fix|issue|problem|bug|reason|cause) (?:is|was)|because|turns out|verdict"
     r"|found (?:that|the|it)|confirmed|the answer|in short|bottom line|there (?:is|are) no\b)",
     re.IGNORECASE,
 )
@@ -45,16 +46,17 @@ _REFUSED = re.compile(
     r"^(?:let me|let['’]s|i['’]ll|i will|i am going|i['’]m going|now (?:let|i)|next|first|want me"
     r"|would you|do you|shall|should i|say the word|tell me|if you|feel free|happy to|i can\b"
     r"|you can"
-    r"|you could|ready to|to (?:use|run|test|try)|run |try |here['’]s|here is|here are"
+    r"|you could|you \w+|suggested|recommended"
+    r"|ready to|to (?:use|run|test|try)|run |try |here['’]s|here is|here are"
     r"|the following"
     r"|note|what|why|how|one (?:thing|caveat|note)|good (?:question|catch|point)|great|sure|got it"
     r"|thanks|sorry|you['’]re|i see|understood|not stuck|waiting|still|checking|looking|i need"
     r"|(?:creat|start|runn|fetch|read|us|work|launch|spawn|delegat|proceed)ing\b|now you"
     r"|the remaining|remaining"
-    r"|fetch|get |check |grab |pull |search|analysis phase|already (?:handled|done)"
+    r"|fetch|get |check |grab |pull |search|analysis phase|already \w+(?:ed|one)\b"
     r"|correct\b|i was|please|before |once |when |as (?:you|i)|api error|no response"
     r"|this session|continue|stop|only\b|ci should|captures\b|also\b|additionally"
-    r"|yes\b|no,|no (?:code|changes?|need)\b|nothing|nope|for example"
+    r"|yes\b|no,|no (?:\w+ )?(?:code|changes?|need|work)\b|nothing|nope|for example"
     r"|e\.g\.|ja,|nein,|oui,|non,|sí,|[\"“”]|\S+ should )",
     re.IGNORECASE,
 )
@@ -73,8 +75,8 @@ _STATUS = re.compile(
     r"|(?:all |the )?(?:\d[\d,]* )?(?:unit |e2e |integration )?(?:tests?|checks?|lint(?:ing)?"
     r"|build|ci|typecheck)\b"
     r".{0,50}\b(?:pass\w*|clean|green|succe\w+|done)\b.{0,30}$"
-    r"|(?:the )?(?:working tree|branch|worktree|repo|tree) is (?:now )?(?:\d+ )?(?:clean"
-    r"|up to date|ahead)"
+    r"|(?:the )?(?:working tree|branch|worktree|repo|tree) (?:is|now has) (?:now )?(?:\d+ )?"
+    r"(?:clean|up to date|ahead|no )"
     r"|(?:\w+ed and (?:pushed|committed)|posted)\b.{0,50}$"
     r"|pr (?:created|opened|updated|is up)\b.{0,80}$|created (?:a |the )?(?:new )?branch\b)",
     re.IGNORECASE,
@@ -84,15 +86,20 @@ _CLOSING = re.compile(
     r"|[, ])*(?:git )?(?:commit|push|merge|rebase|open a pr|create a pr|make a pr)\b.{0,40}$",
     re.IGNORECASE | re.DOTALL,
 )
-_AT_END = re.compile(r"(?: (?:at|in|to|with|by|for|both|as follows|the following|these))*\s*:$")
-_TORN = re.compile(r"[:…]$|\.\.\.$|^[a-z(,;/]|[{}<>|]|→|/ /|\b(?:above|below)\.?$")
+_AT_END = re.compile(
+    r"(?: (?:at|in|to|with|by|for|both|as follows|the following|these|covering|including"
+    r"|explaining|documenting)|,? (?:that|which) \w+)*\s*:$"
+)
+_TORN = re.compile(r"[:…]$|\.\.\.$|^[a-z(,;/…]|^\w+ \(|[{}<>|]|→|/ /|\b(?:above|below)\.?$")
 _UNCLEAR = re.compile(
     r"^(?:it|its|it['’]s|this|that|that['’]s|these|those|they|so|but|and|also|which|same|both"
     r"|one)\b",
     re.IGNORECASE,
 )
 _HYPOTHETICAL = re.compile(r"\b(?:i['’]d|you should|should|would|could|might)\b", re.IGNORECASE)
-_OBJECT = re.compile(r"^\w+ (?:it|them|this|that|these|those)\b", re.IGNORECASE)
+_OBJECT = re.compile(  # a verb without what it was done to
+    r"^\w+ (?:(?:it|them|this|that|these|those|to|from|by|down|up|back)\b|\()", re.IGNORECASE
+)
 _LEAD = re.compile(
     r"^(?:(?:hm+|ok(?:ay)?|great|perfect|alright|excellent|so|and|good)[,.! ]+"
     r"|(?:done|fix(?:ed)?|summary|results?|outcome|verdict|complete|committed|pushed|updated"
@@ -123,7 +130,8 @@ _ANSWERED = re.compile(  # before a sentence that stands without it
 )
 _INTERIM = re.compile(  # a state that passes
     r"\b(?:still (?:fail|show|wait|run|open|need|miss|go|pend)\w*|dispatched|kicked off"
-    r"|(?:have|has)(?:n['’]t| not) been|not yet|in progress|(?:is|are) (?:starting|running)"
+    r"|(?:have|has)(?:n['’]t| not) been|not yet|nothing has been|in progress"
+    r"|(?:is|are) (?:starting|running)"
     r"|waiting (?:for|on)|so far|will be|in the background|(?:is|are) ongoing|not done"
     r"|läuft noch|noch nicht|en cours|todavía|aún no|pas encore)\b|まだ|進行中|正在|尚未",
     re.IGNORECASE,
@@ -155,9 +163,11 @@ def best_report(rounds: Sequence[Activity], of: About, worked: bool) -> tuple[st
     # What is said of a commit or a push is the state of the branch, not of the work.
     work = [r for r in answered if not _CLOSING.match(r.prompt)] or answered
     best, worth = "", 0.0
+    most = max((r.edits for r in work), default=0)
     for age, round in enumerate(work[:_ANSWERS]):
+        idle = _IDLE * (1 - round.edits / most) if most else 0.0
         for place, said in enumerate(sentences_of(round.answer)[:_SENTENCES]):
-            rank = _AGES * age + 0.05 * place
+            rank = _AGES * age + 0.05 * place + idle
             if worth >= _MOST_VALUE - rank:
                 break  # nothing that follows in this answer can be worth more
             listed = _ITEM.match(said) is not None
@@ -220,6 +230,8 @@ def _value(sentence: str, of: About, worked: bool) -> float:
         value += 0.5
     elif _FOUND.search(sentence):
         value += 0.2 if worked else 0.5
+    elif worked:
+        value -= 0.25  # a remark
     for doubt, loss in _DOUBTS:
         if doubt.search(sentence):
             value -= loss

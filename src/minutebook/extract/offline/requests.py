@@ -28,7 +28,9 @@ _PASTED = re.compile(
     r"^\s*(?:[❯➜$>|#]\s|\d{4}-\d\d-\d\d[T ]|\d\d:\d\d:\d\d|\[?(?:ERROR|INFO|WARN|DEBUG)|time="
     r"|at \S+\()"
 )
-_CONSOLE = re.compile(r"^\s*(?:[❯➜»]\s|\$ \S|\S+@\S+[:~ ].{0,60}[$#%] |\[[a-z]+:[\w:.-]+\] )")
+_CONSOLE = re.compile(
+    r"^\s*(?:Operation stopped by|[❯➜»]\s|\$ \S|\S+@\S+[:~ ].{0,60}[$#%] |\[[a-z]+:[\w:.-]+\] )"
+)
 _FAILS = re.compile(r"^\s*(?:--- )?FAIL(?:ED)?\b")
 _OUTPUT = re.compile(
     r"^\s*[✓✔✗✘✖⚠ℹ●○◯⎿└├│╰╭☑☐]|^(?: {4,}|\t)(?![-*•\d])\S|^[A-Z][\w ]{1,24}:\s+\S*\d\S*$"

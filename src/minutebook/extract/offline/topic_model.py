@@ -61,7 +61,7 @@ _CHECKS = re.compile(
 )
 READS = {
     "deictic": -0.08,
-    "question": -0.06,
+    "question": -0.08,
     "statement": -0.09,
     "thin": -0.15,
     "cut": -0.05,
