@@ -24,6 +24,7 @@ from minutebook.extract.offline.headings import (
     title_heading,
     uncapital,
 )
+from minutebook.extract.offline.places import project_of, touched
 from minutebook.extract.offline.requests import (
     clauses,
     headlines,
@@ -115,13 +116,6 @@ _TROUBLE = re.compile(
     r"(?:\[?(?:error|ERROR|Error)\]?:? +)?([^\n\"]{15,110})"
 )
 _PASTED = 3_000  # characters of a prompt in which an error is looked for
-_FILES = 4
-_TEST = re.compile(r"(?:[._-](?:test|spec)s?\.\w+|^test_.*|_test\.\w+)$")
-_ASIDE = re.compile(  # notes and scratch, beside the work; and names that say nothing alone
-    r"[/\\](?:\.(?!git)\w+|tmp|temp|scratchpad|memory)[/\\]|(?:^|[/\\])[a-z]+$",
-    re.IGNORECASE,
-)
-_MADE = re.compile(r"\.(?:lock|sum|snap|map|min\.js)$|^(?:package-lock\.json|CHANGELOG\.md)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,41 +245,6 @@ def _completed(heading: Heading, part: Sequence[Activity]) -> Iterator[Heading]:
                 )
 
 
-def touched(part: Sequence[Activity]) -> str:
-    """The one or two files a range changed, tests aside; empty where it changed more."""
-    names = changed_files(part, _FILES + 1)
-    if len(names) > _FILES:
-        return ""
-    others = [name for name in names if not is_test(name)] or names
-    return " and ".join(others) if 1 <= len(others) <= 2 else ""
-
-
-def changed_files(part: Sequence[Activity], most: int | None = None) -> list[str]:
-    """Names of files a range changed, at most so many; notes, scratch and made ones aside."""
-    names: dict[str, None] = {}
-    for file in (file for round in part for file in round.files):
-        name = re.split(r"[/\\]", file)[-1]
-        if not (_MADE.search(name) or _ASIDE.search(file)) and len(name) <= 40:
-            names[name] = None
-        if len(names) == most:
-            break
-    return list(names)
-
-
-def is_test(name: str) -> bool:
-    return _TEST.search(name) is not None
-
-
-def project_of(part: Sequence[Activity]) -> str:
-    """The last part of the folder a range was worked in, else of a file it changed."""
-    folder = next((round.cwd for round in part if round.cwd), None)
-    if folder is None:
-        file = next((file for round in part for file in round.files), "")
-        folder = re.sub(r"[/\\][^/\\]*$", "", file)
-    name = re.split(r"[/\\]", folder.rstrip("/\\"))[-1]
-    return name if re.fullmatch(r"[\w.][\w.-]{1,23}", name) else ""
-
-
 def _texts(part: Sequence[Activity], title: str | None) -> Iterator[tuple[str, str, int, int]]:
     """Raw texts with their kind, their place among their kind, and their sentence."""
     if title:
@@ -361,7 +320,7 @@ def _typed(round: Activity) -> str:
         typed = _POINTS_AT.sub(lambda match: f"{match[1]} #{number}", typed, count=1)
         if pull := _REVIEWED.search(prompt):
             typed = _COMMENTS.sub(
-                f"review comments on {_PULLS[pull[1]]} #{number}.", typed, count=1
+                f"the review comments on {_PULLS[pull[1]]} #{number}.", typed, count=1
             )
     return typed
 

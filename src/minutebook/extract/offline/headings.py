@@ -7,6 +7,16 @@ from functools import lru_cache
 
 from minutebook.derive.markup import without_marks
 from minutebook.extract.offline.courtesies import is_chatter, without_courtesies
+from minutebook.extract.offline.heading_words import (
+    CLAUSES,
+    DANGLING,
+    GENERIC,
+    JOINS,
+    PREPOSITIONS,
+    RELATIVE,
+    ROUTINE,
+    SAYING,
+)
 from minutebook.extract.offline.requests import without_command
 from minutebook.extract.offline.verbs import as_imperative, is_imperative
 
@@ -87,54 +97,6 @@ _STATUS = re.compile(
     r"(?:pr|branch|changes|push|commit|it|this|that|main)?$"
     r"|(?:fixed|done) and (?:committed|pushed)|know what you think|\d+\s?[:.)] ?(?:yes|no|ok)\b)",
     re.IGNORECASE,
-)
-_DANGLING = frozenset(
-    """
-    a an the and or but nor so to of in on at by for from with into onto via as than that which who
-    whose when where while if because since until unless is are was were be been being has have had
-    do does did can could will would should may might must not also its it's their our your my his
-    her this these those some any each every both either about between through per using i we you
-    then just only even very more most such like lets let's e.g i.e etc und oder der die das ein
-    eine zu mit von für im in auf le la les un une de du des et ou à dans pour avec el los las y o
-    en con para por del al causing making that's what's it's
-    why how what whether
-    isn't doesn't don't aren't wasn't won't can't didn't
-    """.split()
-)
-_GENERIC = _DANGLING | frozenset(
-    """fix open create commit push check look make do review update add change changes pr prs branch
-    issue it one here there now again first next new work code main everything all go get see put
-    run start continue sure ok needs need want what how why up out well back right there them me us
-    thing things something please pull request requests mark expected hand over perform
-    comprehensive thorough critical ready implement analyze analyse investigate address handle
-    feature features comment comments finding findings feedback task tasks todo item items point
-    points test tests file files folder directory step steps option suggestion suggested approach
-    able best good better large small big quick quickly easy similar same other another still really
-    earlier later currently current existing following full whole simplify cleanup clean verify
-    validate double explain tell show give take write read find use used try think understand ask
-    question questions answer help let apply done thinking talk doing
-    subagent subagents sonnet opus haiku fable break multiple reviewing implementing suggestions
-    implemented verified completely delete respond directly outstanding
-    want out new above below i'm we're you're i've we've didn't that's there's what's
-    """.split()
-)
-_ROUTINE = frozenset(
-    """rebase rebased conflict conflicts origin origin/main upstream parallel ci failure
-    failures failing failed error errors lint linting linter pipeline checks""".split()
-)
-_CLAUSES = frozenset(
-    """because which when while if since where but so that whereas unless until although though
-    weil wenn damit dass sondern parce lorsque quand mais porque cuando aunque pero""".split()
-)
-_SAYING = frozenset(
-    "mentions says shows means requires verifies assumes ensures suggests states notes".split()
-)
-_RELATIVE = ("that", "which", "who")
-_JOINS = frozenset("and or then und oder et ou y o plus".split())
-_PREPOSITIONS = frozenset(
-    """with for in on from by via using after before under into as at during without within across
-    against inside through über mit für bei nach ohne avec pour dans sans sur con para sin
-    to""".split()
 )
 _DEICTIC = re.compile(
     r"\b(?:it|this|that|these|those|here|there|above|below|them|one|something)\b",
@@ -269,13 +231,13 @@ def names(heading: str) -> int:
     words = words[1:] if is_imperative(heading) else words
     words = [word for word in words if not word.startswith("/")]
     numbered = 2 * len(re.findall(r"#\d", heading))  # an issue: there is only one
-    return numbered + sum(any(map(str.isalpha, w)) and w not in _GENERIC for w in words)
+    return numbered + sum(any(map(str.isalpha, w)) and w not in GENERIC for w in words)
 
 
 def telling(heading: str) -> int:
     """Those of them that are not in every request about a branch or a build either."""
     words = {word.strip("\"'()[],;:.!?…-–—") for word in heading.lower().split()[1:]}
-    return names(heading) - len(words & _ROUTINE)
+    return names(heading) - len(words & ROUTINE)
 
 
 def capital(text: str) -> str:
@@ -313,11 +275,11 @@ def _whole(text: str) -> str | None:
         end = _end(words)
         if end is None:
             return None
-        said = words[end].lower() == "that" and words[end - 1].lower() in _SAYING
+        said = words[end].lower() == "that" and words[end - 1].lower() in SAYING
         words = words[: end - 1 if said else end]
-    while words and words[-1].lower().strip(",;:") in _DANGLING:
+    while words and words[-1].lower().strip(",;:") in DANGLING:
         words.pop()
-    if len(words) > 2 and words[-2].lower() in _RELATIVE:
+    if len(words) > 2 and words[-2].lower() in RELATIVE:
         del words[-2:]  # "a case that verifies"
     kept = " ".join(words).strip(" ,;:.!?…-–—*\"'")
     for opening, closing in (('"', '"'), ("(", ")"), ("[", "]"), ("“", "”")):
@@ -341,9 +303,9 @@ def _end(words: list[str]) -> int | None:
     for end in spans:
         if words[end - 1].endswith((",", ";", ":", ".", ")", "?")) and end < len(words):
             return end
-    for stops in (_CLAUSES, _JOINS, _PREPOSITIONS):
+    for stops in (CLAUSES, JOINS, PREPOSITIONS):
         for end in spans:
-            dangles = words[end - 1].lower() in _DANGLING
+            dangles = words[end - 1].lower() in DANGLING
             if end < len(words) and words[end].lower() in stops and not dangles:
                 return end
     return None

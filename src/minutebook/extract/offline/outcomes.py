@@ -13,8 +13,9 @@ from collections.abc import Collection, Sequence
 from minutebook.derive.activity import Activity
 from minutebook.derive.markup import without_marks
 from minutebook.derive.wording import plural
-from minutebook.extract.offline.candidates import changed_files, is_test, subject_of
+from minutebook.extract.offline.candidates import subject_of
 from minutebook.extract.offline.headings import capital, unlabelled
+from minutebook.extract.offline.places import changed_files, is_test
 from minutebook.extract.offline.reports import About, best_report
 from minutebook.extract.offline.requests import is_reply
 from minutebook.extract.offline.topic_model import stems

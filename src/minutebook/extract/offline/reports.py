@@ -38,7 +38,8 @@ _RESULT = re.compile(
     re.IGNORECASE,
 )
 _FOUND = re.compile(
-    r"\b(?:root cause|the (?:key |main |real )?(?:fix|issue|problem|bug|reason|cause) (?:is|was)|because|turns out|verdict"
+    r"\b(?:root cause|the (?:key |main |real )?(?:fix|issue|problem|bug|reason|cause) (?:is|was)"
+    r"|because|turns out|verdict"
     r"|found (?:that|the|it)|confirmed|the answer|in short|bottom line|there (?:is|are) no\b)",
     re.IGNORECASE,
 )

@@ -18,6 +18,7 @@ import msgspec
 
 from minutebook.derive.activity import Activity
 from minutebook.extract.offline.candidates import Heading, is_asked, sentences_of
+from minutebook.extract.offline.heading_words import SAYING
 from minutebook.extract.offline.headings import (
     deictics,
     is_question,
@@ -260,7 +261,9 @@ def _form(heading: Heading, given: Range) -> dict[str, float]:
 
 def _states(heading: Heading) -> bool:
     """Whether a heading tells how things are, rather than what to do."""
-    if heading.completed == "fix" or heading.kind in _WRITTEN or _CHECKS.match(heading.text):
+    if heading.kind in _WRITTEN or _CHECKS.match(heading.text):
+        return False
+    if heading.completed == "fix" and SAYING.isdisjoint(heading.bare.lower().split()):
         return False
     return _FINITE.search(heading.bare) is not None
 

@@ -15,15 +15,14 @@ from minutebook.extract.offline.candidates import (
     given_title,
     headings,
     is_asked,
-    project_of,
     subject_of,
-    touched,
 )
 from minutebook.extract.offline.headings import (
     is_long_enough,
     length_of,
     title_heading,
 )
+from minutebook.extract.offline.places import project_of, touched
 from minutebook.extract.offline.topic_model import Model, Range, described, model, stems, worth
 from minutebook.extract.validation import LONGEST_TOPIC, one_line
 
