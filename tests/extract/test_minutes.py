@@ -201,10 +201,8 @@ def test_what_quotes_the_answer_before_is_no_request() -> None:
 
 def test_a_request_comes_before_its_background() -> None:
     """UND-02: a statement that leads up to a request is not the topic."""
-    prompt = (
-        "The pear ledger mentions that crates are lost. Please count the crates of every depot."
-    )
-    assert topic_of([worked(prompt=prompt)], 0, 1, None) == "Count the crates of a depot"
+    prompt = "The pear ledger mentions that crates are lost. Please check the crates of a depot."
+    assert topic_of([worked(prompt=prompt)], 0, 1, None) == "Check the crates of a depot"
 
 
 # Decisions (UND-03)

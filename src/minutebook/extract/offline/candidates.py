@@ -320,7 +320,7 @@ def _typed(round: Activity) -> str:
         typed = _POINTS_AT.sub(lambda match: f"{match[1]} #{number}", typed, count=1)
         if pull := _REVIEWED.search(prompt):
             typed = _COMMENTS.sub(
-                f"the review comments on {_PULLS[pull[1]]} #{number}.", typed, count=1
+                f"the review comments on {_PULLS[pull[1]]} #{number}", typed, count=1
             )
     return typed
 

@@ -67,16 +67,18 @@ READS = {
     "thin": -0.15,
     "cut": -0.05,
     "torn": -0.1,
+    "background": -0.2,
     "one of many": -0.04,
     "kind plan": 0.06,
     "kind pull": 0.06,
     "kind commit": 0.03,
 }
 """Readable beats a point of agreement: what points at something unseen, asks, tells, names next
-to nothing, breaks off or is one piece of several is passed over; what was written as a heading
-is preferred."""
+to nothing, breaks off, leads up to a request or is one piece of several is passed over; what
+was written as a heading is preferred."""
 _SINGLE = ("task",)  # kinds of headings that may be one piece of the work
 _MANY = 4
+_TYPED = ("request", "later")
 _FEW_NAMES = 2
 _TEXT = 1_500  # characters of a prompt or an answer whose words are counted
 
@@ -216,6 +218,7 @@ def described(named: Sequence[Heading], given: Range, learned: Model) -> list[di
         for word in of:
             kinds.setdefault(word, set()).add(heading.kind)
     best = max(agreement, default=0.0)
+    asks = any(h.kind == "request" and is_imperative(h.text) and _says(h) for h in named)
     found = []
     for heading, of, agrees in zip(named, words, agreement, strict=True):
         shared = sum(len(kinds[word]) - 1 for word in of) / max(1, len(of))
@@ -228,6 +231,9 @@ def described(named: Sequence[Heading], given: Range, learned: Model) -> list[di
                 **_form(heading, given),
             }
         )
+        told = found[-1]["statement"] and not found[-1]["imperative"]
+        if asks and told and heading.kind in _TYPED:
+            found[-1]["background"] = 1.0
     return found
 
 
@@ -244,7 +250,7 @@ def _form(heading: Heading, given: Range) -> dict[str, float]:
         "question": 1.0 if is_question(heading.text) else 0.0,
         "article": 1.0 if _ARTICLE.match(heading.text) else 0.0,
         "statement": 1.0 if _states(heading) else 0.0,
-        "thin": 0.0 if is_wide(text) or telling(text) >= _FEW_NAMES else 1.0,
+        "thin": 0.0 if _says(heading) else 1.0,
         "cut": 1.0 if heading.cut else 0.0,
         "deictic": float(min(deictics(heading.text), 3)),
         "length": length / 10,
@@ -257,6 +263,11 @@ def _form(heading: Heading, given: Range) -> dict[str, float]:
     if given.whole and heading.kind == "title":
         found["whole title"] = 1.0
     return found
+
+
+def _says(heading: Heading) -> bool:
+    """Whether a heading names something by which one could find it."""
+    return is_wide(heading.bare) or telling(heading.bare) >= _FEW_NAMES
 
 
 def _states(heading: Heading) -> bool:
