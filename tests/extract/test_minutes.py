@@ -21,7 +21,7 @@ def worked(answer: str = "", prompt: str = "Mend the basket", **fields: object) 
 
 def committed(*subjects: str, **fields: object) -> Activity:
     commits = tuple(Commit(f"{n:07x}", subject) for n, subject in enumerate(subjects, 1))
-    return worked(commits=commits, committing=1, **fields)
+    return worked(commits=commits, committing=1, **fields)  # type: ignore[arg-type]
 
 
 # Outcomes (UND-04)

@@ -234,6 +234,7 @@ def names(heading: str) -> int:
     return numbered + sum(any(map(str.isalpha, w)) and w not in GENERIC for w in words)
 
 
+@lru_cache(maxsize=4_096)
 def telling(heading: str) -> int:
     """Those of them that are not in every request about a branch or a build either."""
     words = {word.strip("\"'()[],;:.!?…-–—") for word in heading.lower().split()[1:]}

@@ -23,7 +23,7 @@ _FEWEST = 5
 _FEWEST_NAMES = 2
 _ANSWERS = 7  # closing answers that are looked at, the last first
 _AGES = 0.15  # what a sentence is worth less for each answer after its own
-_MOST_VALUE = 2.2  # of a sentence that is the first of the last answer
+_MOST_VALUE = 2.1  # of a sentence that is the first of the last answer
 _SENTENCES = 14
 _IDLE = 0.3  # what it is worth less where nothing was changed in its round, as in others
 _LISTED = 0.35  # what an item of a list is worth less: one of several
@@ -175,7 +175,10 @@ def best_report(rounds: Sequence[Activity], of: About, worked: bool) -> tuple[st
             sentence = _plain(without_marks(said))
             if not _is_fit(sentence) or (said.startswith("#") and not _tells(sentence)):
                 continue
-            value = _value(sentence, of, worked) - rank - (_LISTED if listed else 0.0)
+            rank += _LISTED if listed else 0.0
+            if worth >= _MOST_VALUE - rank:
+                continue
+            value = _value(sentence, of, worked) - rank
             if value > worth and _stands(sentence):
                 best, worth = sentence, value
     return _subjectless(best), worth

@@ -37,9 +37,9 @@ _OUTPUT = re.compile(
 )
 _BRACKETED = re.compile(r"\s*\([^()]*\)")
 _EXAMPLES = re.compile(
-    r"[,;(]?\s*(?:\b(?:e\.g\.|for example|for instance|such as|z\. ?B\.|zum Beispiel|p\. ?ex\."
-    r"|par exemple|por ejemplo)(?!\w)|例えば|たとえば|比如|例如).*$",
-    re.IGNORECASE | re.DOTALL,
+    r"\b(?:e\.g\.|for example|for instance|such as|z\. ?B\.|zum Beispiel|p\. ?ex\.|par exemple"
+    r"|por ejemplo)(?!\w)|例えば|たとえば|比如|例如",
+    re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[^a-z])|(?<=[。！？])|\n+")
 _CLAUSE = re.compile(
@@ -90,7 +90,9 @@ def clauses(text: str) -> list[str]:
     put in brackets or gave as an example."""
     if "(" in text:
         text = _BRACKETED.sub("", text)
-    return _pieces(_EXAMPLES.sub("", text), _CLAUSE)
+    if examples := _EXAMPLES.search(text):
+        text = text[: examples.start()].rstrip(" ,;(、，")
+    return _pieces(text, _CLAUSE)
 
 
 def without_output(prompt: str) -> str:

@@ -238,7 +238,6 @@ def described(named: Sequence[Heading], given: Range, learned: Model) -> list[di
 
 
 def _form(heading: Heading, given: Range) -> dict[str, float]:
-    text = heading.bare
     length = length_of(heading.text)
     found = {
         f"kind {heading.kind}": 1.0,

@@ -60,15 +60,18 @@ def chosen(named: Sequence[Heading], given: Range, learned: Model) -> Heading:
     if given.whole:
         named = _titled(named)
     named = [heading for heading in named if is_long_enough(heading.text)] or named
-    named = [heading for heading in named if not _is_taken(heading, given.taken)] or named
+    taken = [frozenset(stems(topic)) for topic in given.taken]
+    named = [heading for heading in named if not _is_taken(heading, taken)] or named
     worths = [worth(of, learned) for of in described(named, given, learned)]
     return named[max(range(len(named)), key=worths.__getitem__)]
 
 
-def _is_taken(heading: Heading, taken: Collection[str]) -> bool:
+def _is_taken(heading: Heading, taken: Sequence[frozenset[str]]) -> bool:
     """Whether another engagement is called so already, in these words or nearly."""
+    if not taken:
+        return False
     words = frozenset(stems(heading.bare))
-    return any(len(words & set(stems(topic))) > _SAME * len(words) for topic in taken)
+    return any(len(words & topic) > _SAME * len(words) for topic in taken)
 
 
 def _titled(named: Sequence[Heading]) -> Sequence[Heading]:
