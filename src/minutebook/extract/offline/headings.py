@@ -98,8 +98,9 @@ _STATUS = re.compile(
     r"|(?:fixed|done) and (?:committed|pushed)|know what you think|\d+\s?[:.)] ?(?:yes|no|ok)\b)",
     re.IGNORECASE,
 )
-_DEICTIC = re.compile(
-    r"\b(?:it|this|that|these|those|here|there|above|below|them|one|something)\b",
+_DEICTIC = re.compile(  # "notes that were edited" points at nothing
+    r"\b(?:it|this|that(?! (?:is|are|was|were|has|have|can|will|do|does|did)\b)|these|those|here"
+    r"|there|above|below|them|one|something)\b",
     re.IGNORECASE,
 )
 

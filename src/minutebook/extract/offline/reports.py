@@ -30,7 +30,7 @@ _LISTED = 0.35  # what an item of a list is worth less: one of several
 _TOPICAL = 0.5  # what it adds to speak of the whole topic
 
 _RESULT = re.compile(
-    r"\b(?:no longer|(?:is|are|was|were|has been|have been)(?: now| all| fully| \w+ly){0,2} "
+    r"\b(?:no longer|rolled back|pull request is (?:now )?(?:open|up)|(?:is|are|was|were|has been|have been)(?: now| all| fully| \w+ly){0,2} "
     r"(?:fixed|done|complete|completed|implemented|live|in place|resolved|added|removed|updated"
     r"|renamed|moved|replaced|created|merged|opened|deleted|pushed|committed|addressed|reverted|applied"
     r"|released|deployed|rewritten|split|closed|wired|documented|covered|supported)"
@@ -99,7 +99,7 @@ _UNCLEAR = re.compile(
 )
 _HYPOTHETICAL = re.compile(r"\b(?:i['’]d|you should|should|would|could|might)\b", re.IGNORECASE)
 _OBJECT = re.compile(  # a verb without what it was done to
-    r"^\w+ (?:(?:it|them|this|that|these|those|to|from|by|down|up|back)\b|\()", re.IGNORECASE
+    r"^\w+ (?:(?:it|them|this|that|these|those|to|from|by|down)\b|\()", re.IGNORECASE
 )
 _LEAD = re.compile(
     r"^(?:(?:hm+|ok(?:ay)?|great|perfect|alright|excellent|so|and|good)[,.! ]+"
