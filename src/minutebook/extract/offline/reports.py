@@ -30,7 +30,8 @@ _LISTED = 0.35  # what an item of a list is worth less: one of several
 _TOPICAL = 0.5  # what it adds to speak of the whole topic
 
 _RESULT = re.compile(
-    r"\b(?:no longer|rolled back|pull request is (?:now )?(?:open|up)|(?:is|are|was|were|has been|have been)(?: now| all| fully| \w+ly){0,2} "
+    r"\b(?:no longer|rolled back|pull request is (?:now )?(?:open|up)"
+    r"|(?:is|are|was|were|has been|have been)(?: now| all| fully| \w+ly){0,2} "
     r"(?:fixed|done|complete|completed|implemented|live|in place|resolved|added|removed|updated"
     r"|renamed|moved|replaced|created|merged|opened|deleted|pushed|committed|addressed|reverted|applied"
     r"|released|deployed|rewritten|split|closed|wired|documented|covered|supported)"
