@@ -54,13 +54,17 @@ def test_what_is_no_outcome_is_not_shown(answer: str) -> None:
     assert outcome_of([answered(answer, commits=(commit,), committing=1)]) == (
         "Committed: Keep the query string."
     )
-    assert outcome_of([answered(answer, edits=2, files=("/o/auth.py",))]) == "Changed auth.py."
+    assert outcome_of([answered(answer, edits=2, files=("/o/auth.py",))]) == (
+        "Changed code in auth.py."
+    )
 
 
 def test_an_answer_is_the_outcome_of_a_question() -> None:
-    """UND-04: where nothing was changed, the outcome is what was answered."""
+    """UND-04: where nothing was changed, the outcome is what was answered, without its "Yes"."""
     told = "Yes, the DNS records need the proxy mode disabled, because it rewrites them."
-    assert outcome_of([answered(told, prompt="Should the proxy be off?")]) == told
+    assert outcome_of([answered(told, prompt="Should the proxy be off?")]) == (
+        "The DNS records need the proxy mode disabled, because it rewrites them."
+    )
 
 
 def test_what_the_person_chose_comes_first() -> None:

@@ -19,15 +19,19 @@ from minutebook.extract.offline.headings import (
     is_wide,
     length_of,
     loose_heading,
+    names,
+    telling,
     title_heading,
     uncapital,
 )
+from minutebook.extract.offline.places import project_of, touched
 from minutebook.extract.offline.requests import (
     clauses,
     headlines,
     is_reply,
     sentences,
     without_command,
+    without_output,
 )
 from minutebook.extract.offline.verbs import is_imperative, is_report
 
@@ -35,6 +39,8 @@ _REQUESTS = 3  # of a range: what is asked after that belongs to what was asked 
 _SENTENCES = 4
 _CLAUSED = 40  # characters from which parts of a sentence are looked at
 _COMMITS = 8
+_FEW_NAMES = 2
+_QUOTED = 30  # characters of a sentence that is not there twice by chance
 _TASKS = 8
 _MOST = 80
 _TOLD = ("opening", "closing")  # sentences of the agent: reports make headings, statements do not
@@ -51,10 +57,10 @@ _DOING = {
     "revert": "Revert",
 }
 _SMALL = re.compile(
-    r"^(?:wip\b|fixup!|squash!|merge (?:branch|pull|remote)|bump version|initial commit)"
-    r"|review (?:feedback|comments|findings)",
+    r"^(?:wip\b|fixup!|squash!|merge (?:branch|pull|remote)|bump version|initial commit)",
     re.IGNORECASE,
 )
+_ADDRESSES = re.compile(r"review (?:feedback|comments|findings)", re.IGNORECASE)
 _COMPLAINT = re.compile(
     r"^(?!(?:are|is|do|does|did|can|should|was|were|\w+ing|fix|add|remove|make|use|update"
     r"|debug|find|investigate|review|avoid|stop|handle)\b).*"
@@ -95,6 +101,14 @@ _POINTS_AT = re.compile(
     r"(?![ :]*(?:#|comment|https?:))",
     re.IGNORECASE,
 )
+_REVIEWED = re.compile(r"/(pull|merge_requests|issues)/\d")
+_PULLS = {"pull": "PR", "merge_requests": "MR", "issues": "issue"}
+_COMMENTS = re.compile(  # what a link follows
+    r"\b(?:(?:this|these|that|those|the|all|two|three|following|latest|new|review|PR|open|last"
+    r"|code|coderabbit|copilot|bot) )+(?:comments?|feedback|findings|suggestions?)\b[ \w]{0,12}"
+    r"[.?:!]?(?:\s*https?://\S+)+",
+    re.IGNORECASE,
+)
 _LAST_WORD = re.compile(r"(\w+)\W*$")
 _CONTINUES = re.compile(r"[\"'`*]* \w")
 _TROUBLE = re.compile(
@@ -102,13 +116,6 @@ _TROUBLE = re.compile(
     r"(?:\[?(?:error|ERROR|Error)\]?:? +)?([^\n\"]{15,110})"
 )
 _PASTED = 3_000  # characters of a prompt in which an error is looked for
-_FILES = 4
-_TEST = re.compile(r"(?:[._-](?:test|spec)s?\.\w+|^test_.*|_test\.\w+)$")
-_ASIDE = re.compile(  # notes and scratch, beside the work; and names that say nothing alone
-    r"[/\\](?:\.(?!git)\w+|tmp|temp|scratchpad|memory)[/\\]|(?:^|[/\\])[a-z]+$",
-    re.IGNORECASE,
-)
-_MADE = re.compile(r"\.(?:lock|sum|snap|map|min\.js)$|^(?:package-lock\.json|CHANGELOG\.md)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,16 +178,24 @@ def headings(part: Sequence[Activity], title: str | None) -> list[Heading]:
                 brief.setdefault(candidate.text.lower(), candidate)
         if len(found) >= _MOST:
             break
-    return list((found or brief).values()) or _loose(part)
+    named = list((found or brief).values())
+    if not any(is_wide(heading.text) or telling(heading.bare) > 1 for heading in named):
+        named = _troubles(part) or named  # what was pasted says more than "there is an error"
+    return named or _loose(part)
 
 
-def _loose(part: Sequence[Activity]) -> list[Heading]:
-    """Where nothing makes a good heading, what was said: better than nothing."""
+def _troubles(part: Sequence[Activity]) -> list[Heading]:
+    """The error somebody pasted, as what is to be fixed."""
     for round in part[:_REQUESTS]:
         trouble = _TROUBLE.search(round.prompt[:_PASTED])
         text = loose_heading(f"Fix error: {trouble[1].split('. ')[0]}") if trouble else None
         if text is not None:
             return [Heading(text, "request")]
+    return []
+
+
+def _loose(part: Sequence[Activity]) -> list[Heading]:
+    """Where nothing makes a good heading, what was said: better than nothing."""
     where = touched(part) or project_of(part)
     for round in filter(is_asked, part):
         for sentence in sentences_of(_typed(round))[:_SENTENCES]:
@@ -230,30 +245,6 @@ def _completed(heading: Heading, part: Sequence[Activity]) -> Iterator[Heading]:
                 )
 
 
-def touched(part: Sequence[Activity]) -> str:
-    """The one or two files a range changed, tests aside; empty where it changed more."""
-    names: dict[str, None] = {}
-    for round in part:
-        for file in round.files:
-            name = re.split(r"[/\\]", file)[-1]
-            if not (_MADE.search(name) or _ASIDE.search(file)) and len(name) <= 40:
-                names[name] = None
-            if len(names) > _FILES:
-                return ""
-    others = [name for name in names if not _TEST.search(name)] or list(names)
-    return " and ".join(others) if 1 <= len(others) <= 2 else ""
-
-
-def project_of(part: Sequence[Activity]) -> str:
-    """The last part of the folder a range was worked in, else of a file it changed."""
-    folder = next((round.cwd for round in part if round.cwd), None)
-    if folder is None:
-        file = next((file for round in part for file in round.files), "")
-        folder = re.sub(r"[/\\][^/\\]*$", "", file)
-    name = re.split(r"[/\\]", folder.rstrip("/\\"))[-1]
-    return name if re.fullmatch(r"[\w.][\w.-]{1,23}", name) else ""
-
-
 def _texts(part: Sequence[Activity], title: str | None) -> Iterator[tuple[str, str, int, int]]:
     """Raw texts with their kind, their place among their kind, and their sentence."""
     if title:
@@ -267,23 +258,46 @@ def _texts(part: Sequence[Activity], title: str | None) -> Iterator[tuple[str, s
         for heading in headlines(typed)[:2]:
             yield heading, "plan" if planned else "head" if place == 0 else "later", place, 0
         kind = "request" if place == 0 else "later"
-        pieces = sentences_of(typed)[:_SENTENCES]
+        pieces = _own(sentences_of(typed), part, round)[:_SENTENCES]
         for order, sentence in enumerate(pieces):
             yield sentence, kind, place, order
         for order, sentence in enumerate(pieces if place == 0 else pieces[:2]):
             if len(sentence) > _CLAUSED:
                 for clause in clauses(sentence)[:4]:
-                    yield clause, kind, place, order
+                    if not _is_tail(clause, sentence):
+                        yield clause, kind, place, order
     titles = [title for round in part for title in round.pull_titles]
     for place, text in enumerate(titles[:4]):
         yield subject_of(text), "pull", place, 0
     subjects = [commit.subject for round in part for commit in round.commits]
-    for place, text in enumerate([s for s in subjects if not _SMALL.search(s)][:_COMMITS]):
+    for place, text in enumerate([s for s in subjects if _is_telling(s)][:_COMMITS]):
         yield subject_of(text), "commit", place, 0
     tasks = [task for round in part for task in round.tasks if not _STEP.match(task)]
     for place, text in enumerate(tasks[:_TASKS]):
         yield text, "task", place, 0
     yield from (told for told in _answers(part) if told[1] not in _TOLD or _tells(told[0]))
+
+
+def _own(pieces: Sequence[str], part: Sequence[Activity], round: Activity) -> Sequence[str]:
+    """The sentences of a prompt that do not quote the answer before it."""
+    before = next((r.answer for r in reversed(part) if r.number < round.number and r.answer), "")
+    if not before:
+        return pieces
+    return [s for s in pieces if len(s) < _QUOTED or s.lstrip("-*> ") not in before] or pieces
+
+
+def _is_telling(subject: str) -> bool:
+    """Whether a commit's subject may head the work: "Address review comments" of what?"""
+    if _SMALL.search(subject):
+        return False
+    return not _ADDRESSES.search(subject) or names(subject_of(subject)) > _FEW_NAMES
+
+
+def _is_tail(clause: str, sentence: str) -> bool:
+    """Whether a clause is the end of a question, whose subject stands before it."""
+    if not clause.endswith(("?", "？")) or clause == sentence:
+        return False
+    return (heading_of(clause) or "").endswith("?")
 
 
 def is_asked(round: Activity) -> bool:
@@ -297,13 +311,17 @@ def is_asked(round: Activity) -> bool:
 def _typed(round: Activity) -> str:
     """A prompt without its command, whose verb stays: ``/gsd:debug the login`` asks to debug."""
     prompt = round.prompt.lstrip()
-    typed = without_command(prompt)
+    typed = without_output(without_command(prompt))
     verb = _COMMAND_VERB.match(prompt)
     if verb and is_imperative(verb[1]) and not is_imperative(typed):
         typed = f"{verb[1]} {typed}"
     if len(round.references) == 1:
         number = round.references[0].rpartition("#")[2]
-        return _POINTS_AT.sub(lambda match: f"{match[1]} #{number}", typed, count=1)
+        typed = _POINTS_AT.sub(lambda match: f"{match[1]} #{number}", typed, count=1)
+        if pull := _REVIEWED.search(prompt):
+            typed = _COMMENTS.sub(
+                f"the review comments on {_PULLS[pull[1]]} #{number}", typed, count=1
+            )
     return typed
 
 

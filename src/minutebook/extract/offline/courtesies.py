@@ -115,6 +115,7 @@ _CHATTER = re.compile(
     r"^(?:it['’]?s|it is|today(?:['’]s| is)|the time is)(?: now)? (?:the )?"
     r"(?:\d|mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
     r"|\b(?:fell asleep|how are you|hope you(?:['’]re| are)|nice to (?:meet|see)|welcome back"
+    r"|(?:got|have|had) a(?:nother)? (?:\w+ )?question"
     r"|wie geht(?:['’]s| es)|comment (?:ça va|vas|allez)|c[oó]mo est[aá]s|元気|辛苦了)\b",
     re.IGNORECASE,
 )

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from minutebook.derive.activity import Activity
 from minutebook.derive.calls import Choice
 from minutebook.derive.markup import without_marks
 from minutebook.extract.offline.candidates import sentences_of, subject_of
 from minutebook.extract.offline.courtesies import without_courtesies
-from minutebook.extract.offline.headings import first_of, is_question, length_of
+from minutebook.extract.offline.headings import first_of, is_question, is_wide, length_of, names
 from minutebook.extract.offline.outcomes import as_sentence
+from minutebook.extract.offline.picks import picked
 from minutebook.extract.offline.topic_model import stems
 from minutebook.extract.offline.verbs import is_imperative
 from minutebook.model.engagement import MOST_DECISIONS
@@ -86,7 +88,7 @@ _PROCEDURE = re.compile(
     r"\b(?:would you like (?:me )?to do|like to proceed|want to do|work on (?:next|now)|do next"
     r"|ready to|shall i|should i (?:proceed|continue|commit|push|start|go)|proceed\?|continue\?"
     r"|more questions|next area|move on|discuss|deliver|wait for|create it|commit|push"
-    r"|which (?:issue|todo|task|pr|phase|area|one)"
+    r"|which (?:\w+ )?(?:issue|todo|task|pr|phase|area|one)"
     r"|look(?:s)? (?:good|right|correct)|approve)\b",
     re.IGNORECASE,
 )
@@ -99,15 +101,32 @@ _UNSAID = re.compile(
     r"|you decide|next\b|move on)\b",
     re.IGNORECASE,
 )
+_SPEECH = re.compile(  # of what only the two who talk know
+    r"\b(?:i['’]ll|i|i['’]m|i['’]ve|my|me|we (?:made|did|had|have)|you(?:r|['’]ve)?|the (?:others?"
+    r"|rest|same|first|second|last|latter|former)|then for now|it|this|those|these|them|they|here"
+    r"|there|again|each other|ich|mein\w*|du|dies\w*|andere[nr]?|je|tu|autres?|yo|eso|otros)\b",
+    re.IGNORECASE,
+)
+_POINTED = re.compile(r"\bth(?:is|ese|ose)(?= \w)", re.IGNORECASE)
+_WISH = re.compile(
+    r"^i(?:['’]d| would)(?: rather| just)? (?=(?:go with|use|keep|prefer|pick|choose|drop)\b)",
+    re.IGNORECASE,
+)
+_PICKS = re.compile(r"\b(?:version|option|variante?|approach|opción) [A-H\d]\b", re.IGNORECASE)
+_FEW_NAMES = 2
+_MANY_NAMES = 4
 _BRACKETS = re.compile(r"\s*\([^()]*\)")
 _SELF = re.compile(r"^(?:i|we)(?:['’]ve| have)? ", re.IGNORECASE)
 _POINTS = re.compile(r"^(?:\S+ ){0,2}(?:it|this|that|these|those|them)$", re.IGNORECASE)
 
 
-def decisions_of(rounds: Sequence[Activity]) -> tuple[str, ...]:
-    """Up to three choices that were made, the surest first."""
+def decisions_of(rounds: Sequence[Activity], earlier: Sequence[str] = ()) -> tuple[str, ...]:
+    """Up to three choices that were made, the surest first.
+
+    `earlier` are those of the session's earlier engagements: a choice is made once.
+    """
     found: list[str] = []
-    said: list[set[str]] = []
+    said = [set(stems(text)) for text in earlier]
     for text in _all(rounds):
         words = set(stems(text))
         if any(len(words & other) > 0.6 * min(len(words), len(other)) for other in said):
@@ -122,6 +141,9 @@ def decisions_of(rounds: Sequence[Activity]) -> tuple[str, ...]:
 def _all(rounds: Sequence[Activity]) -> Iterator[str]:
     for round in rounds:
         yield from filter(None, map(_answered, round.choices))
+    for before, round in pairwise(rounds):
+        if option := picked(before.answer, round.prompt):
+            yield option
     for round in rounds:
         yield from _told(round.prompt)
     for round in reversed(rounds):
@@ -155,13 +177,24 @@ def _told(prompt: str) -> Iterator[str]:
         if not _CHOOSES.search(sentence):
             continue
         line = without_marks(sentence)
-        plain = first_of(without_courtesies(line))
+        plain = _WISH.sub("", first_of(without_courtesies(line)))
         if not _whole(plain) or is_question(plain) or _ERROR.search(plain):
             continue
         chosen = (_CHOSEN.match(line) or _CHOSEN.match(plain)) and not _MEANS.search(plain)
         ordered = _INSTEAD.search(plain) and is_imperative(plain)
-        if (ordered or chosen) and not _OPEN.search(plain):
+        if (ordered or chosen) and not _OPEN.search(plain) and _is_clear(plain):
             yield plain
+
+
+def _is_clear(speech: str) -> bool:
+    """Whether what somebody said is understood by those who did not hear the rest."""
+    weighed = _INSTEAD.search(speech) is not None
+    named = names(speech)
+    if weighed and named >= _MANY_NAMES:  # "these tests of the cache" are named
+        speech = _POINTED.sub("", speech)
+    if _SPEECH.search(speech) or (_PICKS.search(speech) and not weighed):
+        return False
+    return is_wide(speech) or named >= _FEW_NAMES
 
 
 def _called(answer: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from minutebook.extract.offline.decisions import decisions_of
 from minutebook.extract.offline.features import Session
 from minutebook.extract.offline.methods import method_of
 from minutebook.extract.offline.model import Models, models
-from minutebook.extract.offline.outcomes import outcome_of
+from minutebook.extract.offline.outcomes import outcome_of, titles_of
 from minutebook.extract.offline.phases import phase_of
 from minutebook.extract.offline.reasons import Reason
 from minutebook.extract.offline.topic_model import Model as TopicModel
@@ -20,7 +20,7 @@ from minutebook.extract.offline.words import Vocabulary
 from minutebook.extract.reply import Reply, ReplyEngagement
 from minutebook.extract.validation import one_line
 
-VERSION = "offline-4"
+VERSION = "offline-5"
 """Changes with every change of rules or models, so that records tell which ones made them."""
 
 _SUMMARY_TOPICS = 4
@@ -61,16 +61,18 @@ def extract_offline(
     for start, end, cut in _ranges(cuts, len(rounds)):
         part = rounds[start:end]
         taken = {engagement.topic for engagement in engagements}
+        decided = [said for engagement in engagements for said in engagement.key_decisions]
+        topic = topic_of(rounds, start, end, title if start == 0 else None, headed, taken)
         method, why = method_of(session, start, end, learned)
         phase, because = phase_of(session, start, end, learned)
         engagements.append(
             ReplyEngagement(
-                topic=topic_of(rounds, start, end, title if start == 0 else None, headed, taken),
+                topic=topic,
                 project=next((r.cwd for r in part if r.cwd), None) or project,
                 method=method,
                 phase=phase,
-                key_decisions=[one_line(decision) for decision in decisions_of(part)],
-                outcome=one_line(outcome_of(part)),
+                key_decisions=[one_line(decision) for decision in decisions_of(part, decided)],
+                outcome=one_line(outcome_of(part, topic, titles_of(rounds[:start]))),
                 turn_range=[part[0].number, part[-1].number],
             )
         )

@@ -7,6 +7,16 @@ from functools import lru_cache
 
 from minutebook.derive.markup import without_marks
 from minutebook.extract.offline.courtesies import is_chatter, without_courtesies
+from minutebook.extract.offline.heading_words import (
+    CLAUSES,
+    DANGLING,
+    GENERIC,
+    JOINS,
+    PREPOSITIONS,
+    RELATIVE,
+    ROUTINE,
+    SAYING,
+)
 from minutebook.extract.offline.requests import without_command
 from minutebook.extract.offline.verbs import as_imperative, is_imperative
 
@@ -21,7 +31,7 @@ _SPELT = re.compile(r"[^\sA-Za-z0-9]*[A-Za-z0-9]\S*")
 
 _LABEL = re.compile(
     r"^(?:implement(?:ation)? (?:the following )?plan|plan|context|task|goal|objective|problem|bug"
-    r"|issue|feature(?: request)?|title|summary|pr summary|overview|(?:\w+ )?question|note|todo"
+    r"|issue|feature(?: request)?|title|summary|pr summary|overview|(?:\w+ )?question|q|note|todo"
     r"|subject|(?:phase|fix|option|task|step|part|item) \d+|any ideas"
     r"|[a-z]{2,10}\([\w./-]{1,40}\)!?)\s*[:–—]\s*",
     re.IGNORECASE,
@@ -54,6 +64,7 @@ _DASHED = re.compile(r"^\w+ [–—-] ")  # "Fixed — it reads …"
 _FAILED = re.compile(r"^(?:-+ )?FAIL: +(\w+).*$")  # as Go's tests say it
 _NEXT = re.compile(r"(?<=\w\w)[.!?] +(?=[a-z][\w'’]+ )")  # a sentence that begins small
 _HOW = re.compile(r"^(how) (?:can|could|do|should|would) (?:i|we|you|one) ", re.IGNORECASE)
+_ITEM = re.compile(r"\w\s+\(?\d{1,2}[.)]\s")  # a list's number, not its beginning
 _HOLLOW = re.compile(r"\s*\(\s*\)|\s*[+&]\s*#?\d+$")  # what a link, or a number, leaves behind
 _CODE = re.compile(r"[{}<>=\\|^$]|::|->|\w\(\)?;|\S{46,}|\x1b|\.{4,}|[═─│┌└→⇒]")
 _STATEMENT = re.compile(
@@ -61,7 +72,9 @@ _STATEMENT = re.compile(
     r"|there|there['’]?s|here|want me|shall i|(?:do|are|have|did|were|can) you|we|we['’]\w+"
     r"|what['’]s|both|all|everything|nothing|none|some|my|your|as|if|when"
     r"|based|enough|like|consider|either|without|during|about|per|via|for|since|because|while"
-    r"|once|after|before|not|no|yes"
+    r"|once|after|before|not|no|yes|until|recently|currently|previously|originally|yesterday|today"
+    r"|causing|leading to|resulting in|meaning|allowing"
+    r"|e\.g|i\.e|bis vor|bisher|jusqu|hasta ahora"
     r"|which|who|where|of|or|with|than|to|from|in|through|throughout|across|under|over"
     r"|on|at|by|into|ich|du|es|wir|das|sie|wenn|je|tu|il|elle|on|ça|cela|c['’]est|nous|vous|si|yo"
     r"|eso|esto|ella|cuando)\b",
@@ -85,48 +98,10 @@ _STATUS = re.compile(
     r"|(?:fixed|done) and (?:committed|pushed)|know what you think|\d+\s?[:.)] ?(?:yes|no|ok)\b)",
     re.IGNORECASE,
 )
-_DANGLING = frozenset(
-    """
-    a an the and or but nor so to of in on at by for from with into onto via as than that which who
-    whose when where while if because since until unless is are was were be been being has have had
-    do does did can could will would should may might must not also its it's their our your my his
-    her this these those some any each every both either about between through per using i we you
-    then just only even very more most such like lets let's e.g i.e etc und oder der die das ein
-    eine zu mit von für im in auf le la les un une de du des et ou à dans pour avec el los las y o
-    en con para por del al causing making that's what's it's
-    why how what whether
-    isn't doesn't don't aren't wasn't won't can't didn't
-    """.split()
-)
-_GENERIC = _DANGLING | frozenset(
-    """fix open create commit push check look make do review update add change changes pr prs branch
-    issue it one here there now again first next new work code main everything all go get see put
-    run start continue sure ok needs need want what how why up out well back right there them me us
-    thing things something please pull request requests mark expected hand over perform
-    comprehensive thorough critical ready implement analyze analyse investigate address handle
-    feature features comment comments finding findings feedback task tasks todo item items point
-    points test tests file files folder directory step steps option suggestion suggested approach
-    able best good better large small big quick quickly easy similar same other another still really
-    earlier later currently current existing following full whole simplify cleanup clean verify
-    validate double explain tell show give take write read find use used try think understand ask
-    question questions answer help let apply done thinking talk doing
-    subagent subagents sonnet opus haiku fable break multiple reviewing implementing suggestions
-    implemented verified completely delete respond directly outstanding
-    want out new above below i'm we're you're i've we've didn't that's there's what's
-    """.split()
-)
-_CLAUSES = frozenset(
-    """because which when while if since where but so that whereas unless until although though
-    weil wenn damit dass sondern parce lorsque quand mais porque cuando aunque pero""".split()
-)
-_JOINS = frozenset("and or then und oder et ou y o plus".split())
-_PREPOSITIONS = frozenset(
-    """with for in on from by via using after before under into as at during without within across
-    against inside through über mit für bei nach ohne avec pour dans sans sur con para sin
-    to""".split()
-)
-_DEICTIC = re.compile(
-    r"\b(?:it|this|that|these|those|here|there|above|below|them|one)\b", re.IGNORECASE
+_DEICTIC = re.compile(  # "notes that were edited" points at nothing
+    r"\b(?:it|this|that(?! (?:is|are|was|were|has|have|can|will|do|does|did)\b)|these|those|here"
+    r"|there|above|below|them|one|something)\b",
+    re.IGNORECASE,
 )
 
 
@@ -163,14 +138,14 @@ def title_heading(title: str) -> str | None:
 def heading_of(sentence: str) -> str | None:
     """What a sentence asks for or reports, as a heading; None where it makes none."""
     text = without_marks(sentence[:_LONGEST])
-    text = first_of(_unlabelled(text))
+    text = first_of(unlabelled(text))
     text = _HASH.sub("", text)
     pointer = None
     if "#" in text:
         text = _RAN_ON.sub(r"\1", text)
         pointer = _POINTER.match(text)
     text = without_courtesies(text[pointer.end() :] if pointer else text)
-    if not text or is_chatter(text) or _STATUS.match(text):
+    if not text or is_chatter(text) or _STATUS.match(text) or _ITEM.search(text):
         return None
     text = _COLON.sub(_uncoloned, text)
     if pointer:
@@ -181,7 +156,7 @@ def heading_of(sentence: str) -> str | None:
         return None
     text = as_imperative(_HOLLOW.sub("", text).strip(" ,;:.!?…-–—*\"'。！？、，"))
     text = _LINE.sub(r"\1", text) if ":" in text else text
-    if _CODE.search(text) or text.startswith(("/", "@", "~")):
+    if _CODE.search(text) or text.startswith(("/", "@", "~", "[")):
         return None
     shorter = _AFTERTHOUGHT.sub("", text)
     text = shorter if length_of(shorter) >= FEWEST_WORDS else text
@@ -196,7 +171,7 @@ def heading_of(sentence: str) -> str | None:
     return capital(kept) + ("?" if asked and question else "")
 
 
-def _unlabelled(text: str) -> str:
+def unlabelled(text: str) -> str:
     """A text without the "Plan:", "Task 3:" or "FAIL:" it begins with, or the "plan" at its end."""
     whole = text
     for _ in range(3):
@@ -221,9 +196,12 @@ def loose_heading(sentence: str, where: str = "") -> str | None:
     """
     text = without_courtesies(without_marks(sentence[:_LONGEST]))
     asked = "?" if text.endswith("?") else ""
-    kept = _whole(text.strip(" ,;:.!?…-–—*\"'。！？、，"))
+    text = first_of(unlabelled(text)).strip(" ,;:.!?…-–—*\"'。！？、，")
+    kept = _whole(text)
     if kept is None or _CODE.search(kept) or " " not in kept:
         return None
+    if asked and len(kept) < len(text) - 2:
+        return None  # half a question is none
     if is_chatter(kept) or _EMPTY.match(kept) or _STATUS.match(kept):
         return None
     if where and length_of(kept) < FEWEST_WORDS and not is_wide(kept):
@@ -254,7 +232,14 @@ def names(heading: str) -> int:
     words = words[1:] if is_imperative(heading) else words
     words = [word for word in words if not word.startswith("/")]
     numbered = 2 * len(re.findall(r"#\d", heading))  # an issue: there is only one
-    return numbered + sum(any(map(str.isalpha, w)) and w not in _GENERIC for w in words)
+    return numbered + sum(any(map(str.isalpha, w)) and w not in GENERIC for w in words)
+
+
+@lru_cache(maxsize=4_096)
+def telling(heading: str) -> int:
+    """Those of them that are not in every request about a branch or a build either."""
+    words = {word.strip("\"'()[],;:.!?…-–—") for word in heading.lower().split()[1:]}
+    return names(heading) - len(words & ROUTINE)
 
 
 def capital(text: str) -> str:
@@ -292,9 +277,12 @@ def _whole(text: str) -> str | None:
         end = _end(words)
         if end is None:
             return None
-        words = words[:end]
-    while words and words[-1].lower().strip(",;:") in _DANGLING:
+        said = words[end].lower() == "that" and words[end - 1].lower() in SAYING
+        words = words[: end - 1 if said else end]
+    while words and words[-1].lower().strip(",;:") in DANGLING:
         words.pop()
+    if len(words) > 2 and words[-2].lower() in RELATIVE:
+        del words[-2:]  # "a case that verifies"
     kept = " ".join(words).strip(" ,;:.!?…-–—*\"'")
     for opening, closing in (('"', '"'), ("(", ")"), ("[", "]"), ("“", "”")):
         kept = _balanced(kept, opening, closing)
@@ -317,9 +305,9 @@ def _end(words: list[str]) -> int | None:
     for end in spans:
         if words[end - 1].endswith((",", ";", ":", ".", ")", "?")) and end < len(words):
             return end
-    for stops in (_CLAUSES, _JOINS, _PREPOSITIONS):
+    for stops in (CLAUSES, JOINS, PREPOSITIONS):
         for end in spans:
-            dangles = words[end - 1].lower() in _DANGLING
+            dangles = words[end - 1].lower() in DANGLING
             if end < len(words) and words[end].lower() in stops and not dangles:
                 return end
     return None

@@ -28,6 +28,19 @@ _PASTED = re.compile(
     r"^\s*(?:[❯➜$>|#]\s|\d{4}-\d\d-\d\d[T ]|\d\d:\d\d:\d\d|\[?(?:ERROR|INFO|WARN|DEBUG)|time="
     r"|at \S+\()"
 )
+_CONSOLE = re.compile(
+    r"^\s*(?:Operation stopped by|[❯➜»]\s|\$ \S|\S+@\S+[:~ ].{0,60}[$#%] |\[[a-z]+:[\w:.-]+\] )"
+)
+_FAILS = re.compile(r"^\s*(?:--- )?FAIL(?:ED)?\b")
+_OUTPUT = re.compile(
+    r"^\s*[✓✔✗✘✖⚠ℹ●○◯⎿└├│╰╭☑☐]|^(?: {4,}|\t)(?![-*•\d])\S|^[A-Z][\w ]{1,24}:\s+\S*\d\S*$"
+)
+_BRACKETED = re.compile(r"\s*\([^()]*\)")
+_EXAMPLES = re.compile(
+    r"\b(?:e\.g\.|for example|for instance|such as|z\. ?B\.|zum Beispiel|p\. ?ex\.|par exemple"
+    r"|por ejemplo)(?!\w)|例えば|たとえば|比如|例如",
+    re.IGNORECASE,
+)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[^a-z])|(?<=[。！？])|\n+")
 _CLAUSE = re.compile(
     r"(?<=[.!?:;,])\s+|(?<=[、，；])|\n+|\s+[-–—]+\s+|\s+(?=(?:can|could|would) (?:you|we) )"
@@ -73,8 +86,29 @@ def headlines(text: str) -> list[str]:
 
 
 def clauses(text: str) -> list[str]:
-    """What a person typed, in pieces that can stand as a heading, without what they pasted."""
+    """What a person typed, in pieces that can stand as a heading, without what they pasted,
+    put in brackets or gave as an example."""
+    if "(" in text:
+        text = _BRACKETED.sub("", text)
+    if examples := _EXAMPLES.search(text):
+        text = text[: examples.start()].rstrip(" ,;(、，")
     return _pieces(text, _CLAUSE)
+
+
+def without_output(prompt: str) -> str:
+    """A prompt without what a console printed: a command line and what stands right under it,
+    lines a program ticked off, lines indented like a log's."""
+    if "\n" not in prompt:
+        return prompt
+    kept: list[str] = []
+    printing = False
+    for line in prompt.split("\n"):
+        fails = bool(_FAILS.match(line))  # it names the test
+        printing = bool(_CONSOLE.match(line)) or (printing and bool(line.strip()))
+        if fails or not (printing or _OUTPUT.match(line)):
+            kept.append(line)
+        printing = printing or fails
+    return "\n".join(kept)
 
 
 def sentences(text: str) -> list[str]:

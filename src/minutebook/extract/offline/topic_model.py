@@ -18,12 +18,13 @@ import msgspec
 
 from minutebook.derive.activity import Activity
 from minutebook.extract.offline.candidates import Heading, is_asked, sentences_of
+from minutebook.extract.offline.heading_words import SAYING
 from minutebook.extract.offline.headings import (
     deictics,
     is_question,
     is_wide,
     length_of,
-    names,
+    telling,
 )
 from minutebook.extract.offline.requests import without_command
 from minutebook.extract.offline.verbs import is_imperative
@@ -49,25 +50,35 @@ _ARTICLE = re.compile(
     r"(?:the|an?|our|my|some|der|die|das|ein|eine|le|la|les|un|une|el|los|las)\b", re.IGNORECASE
 )
 _FINITE = re.compile(
-    r"\b(?:works|fails|uses|reads|assumes|supports|happens|already|seems|keeps|needs|says|shows"
+    r"\b(?:mentions|requires|contains|means|works|fails|uses|reads|assumes|supports|happens"
+    r"|already|seems|keeps|needs|says|shows"
     r"|stopped|is|are|was|were|has|have|had|does|do|did|will|would|should|can|could|we|you|i|he|they"
     r"|isn't|aren't|doesn't|don't|didn't|can't|won't|ist|sind|hat|wird|est|sont|es|son|está)\b",
     re.IGNORECASE,
 )
+_WRITTEN = ("title", "plan", "pull", "commit")  # as headings
+_CHECKS = re.compile(
+    r"(?:check|verify|see|find out|investigate) (?:if|whether|why|how)\b", re.IGNORECASE
+)
 READS = {
     "deictic": -0.08,
-    "question": -0.06,
-    "statement": -0.06,
+    "question": -0.08,
+    "statement": -0.09,
     "thin": -0.15,
     "cut": -0.05,
-    "taken": -0.15,
+    "torn": -0.1,
+    "background": -0.2,
+    "one of many": -0.04,
     "kind plan": 0.06,
     "kind pull": 0.06,
     "kind commit": 0.03,
 }
 """Readable beats a point of agreement: what points at something unseen, asks, tells, names next
-to nothing, breaks off or is another's topic is passed over; what was written as a heading is
-preferred."""
+to nothing, breaks off, leads up to a request or is one piece of several is passed over; what
+was written as a heading is preferred."""
+_SINGLE = ("task",)  # kinds of headings that may be one piece of the work
+_MANY = 4
+_TYPED = ("request", "later")
 _FEW_NAMES = 2
 _TEXT = 1_500  # characters of a prompt or an answer whose words are counted
 
@@ -130,7 +141,7 @@ class Range:
         part = rounds[start:end]
         self.part = part
         self.taken = taken
-        """What other ranges are called already, without what was added to it."""
+        """What other ranges are called already."""
         asked = list(filter(is_asked, part)) or list(part[:1])
         first = without_command(asked[0].prompt) if asked else ""
         told = [round.answer for round in part if round.answer]
@@ -153,6 +164,10 @@ class Range:
             "project": next((round.cwd for round in part if round.cwd), None) or "",
         }
         self.counts = {source: Counter(stems(text)) for source, text in texts.items()}
+        self.pieces = {
+            "commit": len({c.subject for round in part for c in round.commits}),
+            "task": len({task for round in part for task in round.tasks}),
+        }
         self.whole = title is not None and len(part) == len(rounds)
         self._prompts = [_words(round.prompt[:_TEXT]) for round in asked[:12]]
         outside = [*rounds[:start], *rounds[end:]]
@@ -203,6 +218,7 @@ def described(named: Sequence[Heading], given: Range, learned: Model) -> list[di
         for word in of:
             kinds.setdefault(word, set()).add(heading.kind)
     best = max(agreement, default=0.0)
+    asks = any(h.kind == "request" and is_imperative(h.text) and _says(h) for h in named)
     found = []
     for heading, of, agrees in zip(named, words, agreement, strict=True):
         shared = sum(len(kinds[word]) - 1 for word in of) / max(1, len(of))
@@ -215,11 +231,13 @@ def described(named: Sequence[Heading], given: Range, learned: Model) -> list[di
                 **_form(heading, given),
             }
         )
+        told = found[-1]["statement"] and not found[-1]["imperative"]
+        if asks and told and heading.kind in _TYPED:
+            found[-1]["background"] = 1.0
     return found
 
 
 def _form(heading: Heading, given: Range) -> dict[str, float]:
-    text = heading.bare
     length = length_of(heading.text)
     found = {
         f"kind {heading.kind}": 1.0,
@@ -230,18 +248,34 @@ def _form(heading: Heading, given: Range) -> dict[str, float]:
         "imperative": 1.0 if is_imperative(heading.text) else 0.0,
         "question": 1.0 if is_question(heading.text) else 0.0,
         "article": 1.0 if _ARTICLE.match(heading.text) else 0.0,
-        "statement": 1.0 if heading.completed != "fix" and _FINITE.search(text) else 0.0,
-        "thin": 0.0 if is_wide(text) or names(text) >= _FEW_NAMES else 1.0,
+        "statement": 1.0 if _states(heading) else 0.0,
+        "thin": 0.0 if _says(heading) else 1.0,
         "cut": 1.0 if heading.cut else 0.0,
         "deictic": float(min(deictics(heading.text), 3)),
         "length": length / 10,
         "length squared": (length / 10) ** 2,
     }
-    if any(topic.startswith(heading.bare) for topic in given.taken):
-        found["taken"] = 1.0
+    if found["cut"] and found["statement"]:
+        found["torn"] = 1.0
+    if heading.kind in _SINGLE and given.pieces[heading.kind] >= _MANY:
+        found["one of many"] = 1.0
     if given.whole and heading.kind == "title":
         found["whole title"] = 1.0
     return found
+
+
+def _says(heading: Heading) -> bool:
+    """Whether a heading names something by which one could find it."""
+    return is_wide(heading.bare) or telling(heading.bare) >= _FEW_NAMES
+
+
+def _states(heading: Heading) -> bool:
+    """Whether a heading tells how things are, rather than what to do."""
+    if heading.kind in _WRITTEN or _CHECKS.match(heading.text):
+        return False
+    if heading.completed == "fix" and SAYING.isdisjoint(heading.bare.lower().split()):
+        return False
+    return _FINITE.search(heading.bare) is not None
 
 
 def worth(of: Mapping[str, float], learned: Model) -> float:

@@ -15,18 +15,18 @@ from minutebook.extract.offline.candidates import (
     given_title,
     headings,
     is_asked,
-    project_of,
     subject_of,
-    touched,
 )
 from minutebook.extract.offline.headings import (
     is_long_enough,
     length_of,
     title_heading,
 )
+from minutebook.extract.offline.places import project_of, touched
 from minutebook.extract.offline.topic_model import Model, Range, described, model, stems, worth
 from minutebook.extract.validation import LONGEST_TOPIC, one_line
 
+_SAME = 0.8  # of the words of a topic
 _SHORT_TITLE = 4  # words of a title that is good enough
 
 
@@ -60,8 +60,18 @@ def chosen(named: Sequence[Heading], given: Range, learned: Model) -> Heading:
     if given.whole:
         named = _titled(named)
     named = [heading for heading in named if is_long_enough(heading.text)] or named
+    taken = [frozenset(stems(topic)) for topic in given.taken]
+    named = [heading for heading in named if not _is_taken(heading, taken)] or named
     worths = [worth(of, learned) for of in described(named, given, learned)]
     return named[max(range(len(named)), key=worths.__getitem__)]
+
+
+def _is_taken(heading: Heading, taken: Sequence[frozenset[str]]) -> bool:
+    """Whether another engagement is called so already, in these words or nearly."""
+    if not taken:
+        return False
+    words = frozenset(stems(heading.bare))
+    return any(len(words & topic) > _SAME * len(words) for topic in taken)
 
 
 def _titled(named: Sequence[Heading]) -> Sequence[Heading]:

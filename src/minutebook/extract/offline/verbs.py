@@ -32,7 +32,7 @@ _BASE = frozenset(verb.lower() for verb in _PAST.values()) | frozenset(
     reuse define hide open close list mark""".split()
 )
 _REPORT = re.compile(
-    r"^(?:i(?:['’]ve| have)?|we(?:['’]ve| have)?)? ?(?:now |also |just |successfully |already )?"
+    r"^(?:(?:i(?:['’]ve| have)?|we(?:['’]ve| have)?) )?(?:now |also |just |successfully |already )?"
     r"(?P<verb>[a-z]+)(?= \S)",
     re.IGNORECASE,
 )

@@ -1,0 +1,51 @@
+"""Where a range of rounds worked: the files it changed, and the folder."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from minutebook.derive.activity import Activity
+
+_FILES = 4
+_TEST = re.compile(r"(?:[._-](?:test|spec)s?\.\w+|^test_.*|_test\.\w+)$")
+_ASIDE = re.compile(  # notes and scratch, beside the work; and names that say nothing alone
+    r"[/\\](?:\.(?!git)\w+|tmp|temp|scratchpad|memory)[/\\]|(?:^|[/\\])[a-z]+$",
+    re.IGNORECASE,
+)
+_MADE = re.compile(r"\.(?:lock|sum|snap|map|min\.js)$|^(?:package-lock\.json|CHANGELOG\.md)$")
+
+
+def touched(part: Sequence[Activity]) -> str:
+    """The one or two files a range changed, tests aside; empty where it changed more."""
+    names = changed_files(part, _FILES + 1)
+    if len(names) > _FILES:
+        return ""
+    others = [name for name in names if not is_test(name)] or names
+    return " and ".join(others) if 1 <= len(others) <= 2 else ""
+
+
+def changed_files(part: Sequence[Activity], most: int | None = None) -> list[str]:
+    """Names of files a range changed, at most so many; notes, scratch and made ones aside."""
+    names: dict[str, None] = {}
+    for file in (file for round in part for file in round.files):
+        name = re.split(r"[/\\]", file)[-1]
+        if not (_MADE.search(name) or _ASIDE.search(file)) and len(name) <= 40:
+            names[name] = None
+        if len(names) == most:
+            break
+    return list(names)
+
+
+def is_test(name: str) -> bool:
+    return _TEST.search(name) is not None
+
+
+def project_of(part: Sequence[Activity]) -> str:
+    """The last part of the folder a range was worked in, else of a file it changed."""
+    folder = next((round.cwd for round in part if round.cwd), None)
+    if folder is None:
+        file = next((file for round in part for file in round.files), "")
+        folder = re.sub(r"[/\\][^/\\]*$", "", file)
+    name = re.split(r"[/\\]", folder.rstrip("/\\"))[-1]
+    return name if re.fullmatch(r"[\w.][\w.-]{1,23}", name) else ""
