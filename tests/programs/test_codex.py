@@ -177,6 +177,15 @@ def test_usage_is_what_the_file_says(transcript: Transcript) -> None:
     assert (used.cache_read, used.output) == (total["cached_input_tokens"], total["output_tokens"])
 
 
+@pytest.mark.parametrize("transcript", ROLLOUTS, ids=name)
+def test_usage_is_not_a_lower_bound(transcript: Transcript) -> None:
+    """USE-02: Codex records usage when a response has ended, so each reply that has some ended."""
+    rounds = read(transcript).rounds
+    told = [m.stop for round in rounds for m in round.messages if m.usage is not None]
+    elsewhere = [reply.stop for round in rounds for reply in round.progress]
+    assert None not in [*told, *elsewhere]
+
+
 def usage(rounds: tuple[Round, ...]) -> Usage:
     told = (round.usage for round in rounds)
     elsewhere = (reply.usage for round in rounds for reply in round.progress)
