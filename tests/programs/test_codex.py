@@ -28,7 +28,7 @@ from minutebook.model import (
     Usage,
 )
 from minutebook.sources.base import Transcript
-from minutebook.sources.codex import titles
+from minutebook.sources.codex import agents, titles
 from minutebook.sources.codex.results import End, envelope_hunks, result_of
 from minutebook.sources.library import Library, open_transcript, overview
 from minutebook.sources.registry import SOURCES
@@ -392,6 +392,21 @@ def test_subagents_are_no_sessions() -> None:
     (call,) = [call for round in session.rounds for call in round.calls if call.agent]
     assert (call.name, call.agent, agent.call_id) == ("spawn_agent", agent.id, call.id)
     assert session.info.subagents == 1
+
+
+def test_heads_are_looked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ING-03: however many sessions lie in a folder, asking for each one's subagents is little."""
+    home, _ = named_home(tmp_path)
+    looked: list[Path] = []
+    own = agents.head_of
+    monkeypatch.setattr(agents, "head_of", lambda path: (looked.append(path), own(path))[1])
+    known = sessions(home)
+    for id, transcript in known.items():
+        agents.agent_files(transcript.path, id)
+    first = len(looked)
+    for id, transcript in known.items():
+        agents.agent_files(transcript.path, id)
+    assert 0 < first == len(looked) == len(set(looked))
 
 
 def test_a_subagents_growth_is_noticed(tmp_path: Path) -> None:

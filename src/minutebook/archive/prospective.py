@@ -16,7 +16,6 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.masking import hidden
-from minutebook.archive.threads import threads
 from minutebook.derive.prospective import tied as tied_to
 from minutebook.derive.prospective import took_part
 from minutebook.model.prospective import CURRENT, FOLDER, EngagementFile, TiedEngagement
@@ -190,6 +189,8 @@ def _tied_by_file(archive: Archive, files: Iterable[EngagementFile]) -> Tied:
 
 def _tied_by_thread(archive: Archive) -> Tied:
     """Sessions of a thread: its phase is that of its newest engagement so far (FUT-06)."""
+    from minutebook.archive.threads import threads  # a run that changes nothing needs none
+
     known = threads(archive)
     found: dict[str, list[TiedEngagement]] = {}
     for thread in known.every:
