@@ -29,6 +29,7 @@ from minutebook.model import (
 )
 from minutebook.sources.base import Transcript
 from minutebook.sources.codex import agents, titles
+from minutebook.sources.codex.locate import head_of
 from minutebook.sources.codex.results import End, envelope_hunks, result_of
 from minutebook.sources.library import Library, open_transcript, overview
 from minutebook.sources.registry import SOURCES
@@ -398,8 +399,12 @@ def test_heads_are_looked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """ING-03: however many sessions lie in a folder, asking for each one's subagents is little."""
     home, _ = named_home(tmp_path)
     looked: list[Path] = []
-    own = agents.head_of
-    monkeypatch.setattr(agents, "head_of", lambda path: (looked.append(path), own(path))[1])
+
+    def noting(path: Path) -> object:
+        looked.append(path)
+        return head_of(path)
+
+    monkeypatch.setattr(agents, "head_of", noting)
     known = sessions(home)
     for id, transcript in known.items():
         agents.agent_files(transcript.path, id)
