@@ -98,6 +98,14 @@ def ties(archive: Archive) -> tuple[Edge, ...]:
     return _current(archive).edges
 
 
+def known_ties(archive: Archive) -> tuple[Edge, ...]:
+    """The edges that were found last: a list of sessions does not wait for new ones."""
+    if (known := _known.get(archive)) is not None:
+        return known.edges.edges
+    kept = _read(archive.layout.lineage, _Edges)
+    return kept.edges if kept is not None and kept.version == VERSION else ()
+
+
 def copies(archive: Archive) -> dict[str, set[str]]:
     """Sessions → those that hold messages of theirs: all are one conversation (UND-08)."""
     held = copying(_current(archive).edges)

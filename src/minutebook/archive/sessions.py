@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -18,6 +19,9 @@ from minutebook.model import Link, Roster, SessionInfo
 from minutebook.record.ledger import Entry
 from minutebook.sources.base import Transcript, Trouble
 from minutebook.sources.library import Library, Overview
+
+if TYPE_CHECKING:
+    from minutebook.model.lineage import Edge
 
 NAMELESS = "(nothing said)"
 
@@ -253,13 +257,14 @@ def chosen(
     starred: bool = False,
     hidden: bool = False,
     copies: bool = False,
+    edges: Callable[[], Iterable[Edge]] = tuple,
 ) -> SessionList:
     """Sessions that pass, newest activity first; ghosts, hidden ones and mere copies only when
     asked for."""
     wanted = [s for s in sessions.values() if _fits(s, project, since) and s.starred >= starred]
     visible = [session for session in wanted if hidden or not session.hidden]
     passing = [session for session in visible if ghosts or not session.ghost]
-    shown = passing if copies else without_copies(passing)
+    shown = passing if copies else without_copies(passing, edges())
     shown.sort(key=lambda session: (session.when, session.id), reverse=True)
     return SessionList(
         shown,
@@ -271,11 +276,13 @@ def chosen(
     )
 
 
-def without_copies(sessions: Iterable[SessionSummary]) -> list[SessionSummary]:
+def without_copies(
+    sessions: Iterable[SessionSummary], edges: Iterable[Edge] = ()
+) -> list[SessionSummary]:
     """Sessions without those that are nothing but copies of another one of them; which names
     them (UND-08)."""
     known = list(sessions)
-    stands = mere_copies(session.info for session in known)
+    stands = mere_copies((session.info for session in known), edges)
     copies: dict[str, list[str]] = {}
     for id, best in stands.items():
         copies.setdefault(best, []).append(id)
