@@ -239,16 +239,13 @@ class Archive:
     def mere_copies(self, ids: Iterable[str]) -> dict[str, str]:
         """Which of these sessions are nothing but a copy of another one of them → that (UND-08)."""
         every, _ = self._everything()
-        infos = (every[id].info for id in ids if id in every)
-        return mere_copies(infos, self.known_ties())
+        return mere_copies((every[id].info for id in ids if id in every), self.known_ties())
 
     def known_ties(self) -> tuple[Edge, ...]:
         """Which session comes from which, as far as somebody has asked before."""
-        if not self.layout.lineage.exists():
-            return ()
-        from minutebook.archive.lineage import known_ties
+        from minutebook.archive import lineage
 
-        return known_ties(self)
+        return lineage.known_ties(self) if self.layout.lineage.exists() else ()
 
     def stored_summary(self, session_id: str) -> SessionSummary:
         """The same with its secrets; nothing that leaves the archive."""
