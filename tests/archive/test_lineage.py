@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import combinations
 from pathlib import Path
 
@@ -226,3 +226,25 @@ def test_a_session_alone_is_a_lineage_of_one(examples: Path, tmp_path: Path) -> 
     found = archive.lineage(lonely)
     assert [node.id for node in found.nodes] == [lonely] and found.edges == ()
     assert found.nodes[0].name == archive.summary(lonely).name
+
+
+def test_growth_does_not_find_copies_again(
+    family: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """FUT-02: whoever searches inside a session makes it grow; that makes it nobody's copy."""
+    wanted = kept.copies(family)
+    assert wanted
+    transcript = family.library.transcripts[0]
+    with transcript.path.open("ab") as file:
+        file.write(json.dumps(user("And more?")).encode() + b"\n")
+    looked: list[object] = []
+    found = kept._found
+
+    def noting(archive: Archive, states: Mapping[str, str], state: str) -> object:
+        looked.append(state)
+        return found(archive, states, state)
+
+    monkeypatch.setattr(kept, "_found", noting)
+    again = Archive(family.root, family.places)
+    assert kept.copies(again) == wanted and not looked
+    assert kept.lineage(again).edges and looked

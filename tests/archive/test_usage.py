@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from minutebook.archive import Archive
 from minutebook.archive.using import OUTSIDE, usage_of
+from minutebook.derive.usage.digest import VERSION
 from minutebook.derive.usage.figures import Figures
 from minutebook.derive.usage.tally import DIMENSIONS, PERIODS
 from minutebook.errors import BadArgument
@@ -254,7 +255,8 @@ def test_a_digest_is_made_again_where_it_is_lost_or_damaged(tmp_path: Path) -> N
     path = Layout(tmp_path / "archive").usage_digest("one")
     known = path.read_bytes()
     assert path.stat().st_mode & 0o077 == 0 and path.parent.stat().st_mode & 0o077 == 0
-    for damage in (b"", b"[1", known.replace(b"m1", b"m9").replace(b"[1,", b"[999,", 1), b"{}"):
+    other_version = known.replace(b"[%d," % VERSION, b"[999,", 1)
+    for damage in (b"", b"[1", other_version.replace(b"m1", b"m9"), b"{}"):
         path.write_bytes(damage)
         assert archive.usage().total == wanted
         assert path.read_bytes() == known
@@ -402,3 +404,20 @@ def test_an_archive_of_the_first_release_says_what_it_cannot_know(tmp_path: Path
     assert found.total.replies == found.total.thin > 0
     assert found.timeless > 0 and found.total.tokens.cache_write_1h == 0
     assert any("first release" in remark for remark in found.remarks)
+
+
+def test_replies_without_ids_are_each_their_own(tmp_path: Path) -> None:
+    """USE-01: what has no id is never the same as something else, in this session or another."""
+    for name in ("one", "two"):
+        records = [asked("go", at(0))]
+        for minute in (1, 2):
+            record = reply("m", at(minute))
+            del record["message"]["id"], record["uuid"]
+            records.append(record)
+        write(tmp_path / "claude", name, *records)
+    for archive in (
+        Archive(tmp_path / "none", (tmp_path / "claude",)),
+        archived(tmp_path / "claude", tmp_path / "archive"),
+    ):
+        total = archive.usage().total
+        assert total.replies == 4 and total.tokens.output == 4 * USED["output_tokens"]  # type: ignore[operator]

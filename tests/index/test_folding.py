@@ -7,6 +7,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from minutebook.archive import Archive
+from minutebook.archive.budgets import budget_overview
 from minutebook.archive.finding import search
 from minutebook.cli.main import cli
 from minutebook.extract.offline import OfflineExtractor
@@ -98,3 +99,7 @@ def test_a_copy_with_other_ids_is_one_hit_too(tmp_path: Path) -> None:
     assert (hit.session_id, hit.round, hit.copies) == (FORK, 1, (FIRST,))
     (own,) = search(archive, parse_query("quince"), where="turns", mode="lexical").hits
     assert (own.session_id, own.copies) == (FORK, ())
+    assert [s.id for s in archive.sessions().sessions] == [FORK]
+    assert archive.sessions().copies_hidden == 1
+    overview = budget_overview(archive, Filters())
+    assert (overview.sessions, overview.copies_hidden) == (1, 1)

@@ -28,7 +28,8 @@ from minutebook.model import (
     Usage,
 )
 from minutebook.sources.base import Transcript
-from minutebook.sources.codex import titles
+from minutebook.sources.codex import agents, titles
+from minutebook.sources.codex.locate import head_of
 from minutebook.sources.codex.results import End, envelope_hunks, result_of
 from minutebook.sources.library import Library, open_transcript, overview
 from minutebook.sources.registry import SOURCES
@@ -175,6 +176,15 @@ def test_usage_is_what_the_file_says(transcript: Transcript) -> None:
     used = usage(session.rounds)
     assert used.input + used.cache_read + used.cache_write == total["input_tokens"]
     assert (used.cache_read, used.output) == (total["cached_input_tokens"], total["output_tokens"])
+
+
+@pytest.mark.parametrize("transcript", ROLLOUTS, ids=name)
+def test_usage_is_not_a_lower_bound(transcript: Transcript) -> None:
+    """USE-02: Codex records usage when a response has ended, so each reply that has some ended."""
+    rounds = read(transcript).rounds
+    told = [m.stop for round in rounds for m in round.messages if m.usage is not None]
+    elsewhere = [reply.stop for round in rounds for reply in round.progress]
+    assert None not in [*told, *elsewhere]
 
 
 def usage(rounds: tuple[Round, ...]) -> Usage:
@@ -383,6 +393,25 @@ def test_subagents_are_no_sessions() -> None:
     (call,) = [call for round in session.rounds for call in round.calls if call.agent]
     assert (call.name, call.agent, agent.call_id) == ("spawn_agent", agent.id, call.id)
     assert session.info.subagents == 1
+
+
+def test_heads_are_looked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ING-03: however many sessions lie in a folder, asking for each one's subagents is little."""
+    home, _ = named_home(tmp_path)
+    looked: list[Path] = []
+
+    def noting(path: Path) -> object:
+        looked.append(path)
+        return head_of(path)
+
+    monkeypatch.setattr(agents, "head_of", noting)
+    known = sessions(home)
+    for id, transcript in known.items():
+        agents.agent_files(transcript.path, id)
+    first = len(looked)
+    for id, transcript in known.items():
+        agents.agent_files(transcript.path, id)
+    assert 0 < first == len(looked) == len(set(looked))
 
 
 def test_a_subagents_growth_is_noticed(tmp_path: Path) -> None:

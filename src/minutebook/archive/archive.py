@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from minutebook.derive.usage.figures import Usage
     from minutebook.index.engine import Mode
     from minutebook.index.query import Query
-    from minutebook.model.lineage import Lineage
+    from minutebook.model.lineage import Edge, Lineage
 
 _OPEN = 3  # sessions kept open
 
@@ -226,6 +226,7 @@ class Archive:
             starred=starred,
             hidden=hidden,
             copies=copies,
+            edges=self.known_ties,
         )
         shown = [masked(session, self.hide) for session in found.sessions]
         return msgspec.structs.replace(found, sessions=shown)
@@ -243,7 +244,13 @@ class Archive:
     def mere_copies(self, ids: Iterable[str]) -> dict[str, str]:
         """Which of these sessions are nothing but a copy of another one of them → that (UND-08)."""
         every, _ = self._everything()
-        return mere_copies(every[id].info for id in ids if id in every)
+        return mere_copies((every[id].info for id in ids if id in every), self.known_ties())
+
+    def known_ties(self) -> tuple[Edge, ...]:
+        """Which session comes from which, as far as somebody has asked before."""
+        from minutebook.archive import lineage
+
+        return lineage.known_ties(self) if self.layout.lineage.exists() else ()
 
     def stored_summary(self, session_id: str) -> SessionSummary:
         """The same with its secrets; nothing that leaves the archive."""

@@ -8,6 +8,7 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.finding import bring_up_to_date
+from minutebook.archive.lineage import ties
 from minutebook.archive.passing import session_passes
 from minutebook.derive.budget import NEAR, Budget, budget
 from minutebook.derive.plain import one_line
@@ -85,10 +86,14 @@ def budget_overview(archive: Archive, filters: Filters) -> BudgetOverview:
     A session is counted by its own facts: project, dates and so on are those of its start.
     """
     bring_up_to_date(archive)
-    summaries = {s.id: s for s in archive.sessions(ghosts=filters.ghosts).sessions}
+    ties(archive)  # so that the same sessions are copies as for a search
+    listed = archive.sessions(ghosts=filters.ghosts, copies=True)
+    summaries = {s.id: s for s in listed.sessions}
     cards = archive.cards()
     passing = {id for id in summaries if id in cards and session_passes(cards[id], filters)}
-    copies = {id for id in passing if cards[id].copy_of and not filters.copies}
+    copies = set[str]()
+    if not filters.copies:
+        copies = {id for id in passing if cards[id].copy_of} | archive.mere_copies(passing).keys()
     wanted = passing - copies
     filled = _filled(archive)
     peaks: list[SessionPeak] = []

@@ -93,7 +93,7 @@ def _of_transcript(transcript: Transcript, stamp: str) -> Digest | None:
     from minutebook.derive.usage.digesting import Digesting
 
     reading = open_transcript(transcript)
-    digesting = Digesting()
+    digesting = Digesting(transcript.session_id)
     for round in reading.rounds():
         digesting.add(round)
     if reading.report.foreign:
@@ -110,7 +110,7 @@ def _of_archived(archive: Archive, item: _Missing) -> tuple[Digest, bool]:
 
     id = item.session_id
     session = archive.open(id)
-    digesting = Digesting()
+    digesting = Digesting(id)
     for round in session.stored_rounds():
         digesting.add(round)
     whole = not session.damaged

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.lineage import copies, ties
 from minutebook.archive.passing import hidden_of
 from minutebook.derive.genealogy import (
     Pair,
@@ -80,6 +79,8 @@ def kept_places(
         except MinutebookError:
             return -1  # gone since the index was made
 
+    from minutebook.archive.lineage import ties
+
     holders = with_copies(engine.holders(places), places, ties(archive))
     return copies_as_one(places, holders, length, by_session=by_session, fixed=fixed)
 
@@ -88,6 +89,8 @@ def once(archive: Archive, pairs: Iterable[Pair]) -> tuple[list[Pair], int]:
     """Engagements without those of copies, and how many those are (UND-08)."""
 
     def kin(session_id: str) -> set[str]:
+        from minutebook.archive.lineage import copies  # most runs of `ingest` need none of it
+
         return copies(archive).get(session_id, set())
 
     kept, left_out = without_copies(pairs, kin)

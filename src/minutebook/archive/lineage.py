@@ -57,6 +57,8 @@ class _Edges(msgspec.Struct):
     edges: tuple[Edge, ...] = ()
     agents: dict[str, str] = {}
     """What subagents were started for."""
+    sessions: str = ""
+    """Which sessions there were, however far each had come."""
 
 
 class _Source(msgspec.Struct, frozen=True):
@@ -77,11 +79,14 @@ class _Found(NamedTuple):
 _known: WeakKeyDictionary[Archive, _Found] = WeakKeyDictionary()
 _WHILE_GROWING = 30.0
 """Seconds for which a server's edges hold while transcripts only grow: every page asks for them."""
+_SAME_SESSIONS = 3600.0
+"""The same for whoever only needs to know copies: a session is one from its beginning, and an agent
+that searches writes its own transcript meanwhile."""
 
 
 def lineage(archive: Archive, session_id: str | None = None) -> Lineage:
     """All that is tied to something, or a session with all it is tied to; as may be shown."""
-    found = _current(archive)
+    found = _current(archive, while_growing=0.0)
     groups = components((edge.older, edge.newer) for edge in found.edges)
     if session_id is None:
         return _told(archive, found, set[str]().union(*groups))
@@ -91,6 +96,14 @@ def lineage(archive: Archive, session_id: str | None = None) -> Lineage:
 def ties(archive: Archive) -> tuple[Edge, ...]:
     """All edges, with their secrets; nothing that leaves the archive."""
     return _current(archive).edges
+
+
+def known_ties(archive: Archive) -> tuple[Edge, ...]:
+    """The edges that were found last: a list of sessions does not wait for new ones."""
+    if (known := _known.get(archive)) is not None:
+        return known.edges.edges
+    kept = _read(archive.layout.lineage, _Edges)
+    return kept.edges if kept is not None and kept.version == VERSION else ()
 
 
 def copies(archive: Archive) -> dict[str, set[str]]:
@@ -103,7 +116,8 @@ def copies(archive: Archive) -> dict[str, set[str]]:
 # -- found once, and kept
 
 
-def _current(archive: Archive) -> _Edges:
+def _current(archive: Archive, *, while_growing: float = _SAME_SESSIONS) -> _Edges:
+    """The edges; those that were found at most so many seconds ago hold while sessions grow."""
     known, ledger = _known.get(archive), version_of(archive.layout.ledger)
     now = time.monotonic()
     lasting = archive.patience is not None and known is not None and known.ledger == ledger
@@ -111,15 +125,29 @@ def _current(archive: Archive) -> _Edges:
         return known.edges
     states = dict(_states(archive))
     told = msgspec.json.encode((VERSION, RULES, _PROGRAMS, sorted(states.items())))
-    state = hashlib.sha256(told).hexdigest()[:32]
+    state, sessions = _digest(told), _digest(msgspec.json.encode((VERSION, RULES, sorted(states))))
     kept = known.edges if known is not None else None
     if kept is None or kept.state != state:
         kept = _read(archive.layout.lineage, _Edges)
-    if kept is None or (kept.version, kept.state) != (VERSION, state):
-        kept = _found(archive, states, state)
+    grown = kept is not None and kept.sessions == sessions and _age(archive) < while_growing
+    if kept is None or not (kept.state == state or grown):
+        kept = msgspec.structs.replace(_found(archive, states, state), sessions=sessions)
         _write(archive, archive.layout.lineage, kept)
     _known[archive] = _Found(kept, ledger, now)
     return kept
+
+
+def _digest(told: bytes) -> str:
+    return hashlib.sha256(told).hexdigest()[:32]
+
+
+def _age(archive: Archive) -> float:
+    """Seconds since edges were last found."""
+    try:
+        age = time.time() - archive.layout.lineage.stat().st_mtime
+    except OSError:
+        return float("inf")
+    return age if age >= 0 else float("inf")  # clocks are set back
 
 
 def _states(archive: Archive) -> Iterator[tuple[str, str]]:

@@ -7,6 +7,7 @@ outlives the project's folder.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,12 +16,10 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.masking import hidden
-from minutebook.archive.threads import threads
 from minutebook.derive.prospective import tied as tied_to
 from minutebook.derive.prospective import took_part
-from minutebook.model.prospective import EngagementFile, TiedEngagement
+from minutebook.model.prospective import CURRENT, FOLDER, EngagementFile, TiedEngagement
 from minutebook.record.documents import body_bytes, read_head, write_document
-from minutebook.record.engagement_files import ProjectEngagements
 from minutebook.record.facts import read_facts, write_facts
 from minutebook.record.kept_engagements import KeptEngagements, read_kept, write_kept
 from minutebook.record.layout import SessionFolder
@@ -71,7 +70,7 @@ def seen_files(archive: Archive, kept: Iterable[EngagementFile]) -> list[Engagem
     kept = tuple(kept)
     before = {file.path: file for file in kept}
     for folder in _folders(archive):
-        for file in ProjectEngagements(folder).files():
+        for file in _files_in(folder):
             if file.problems:
                 odd.append(_mended(file, before.get(file.path)))  # each is reported by itself
                 continue
@@ -87,6 +86,15 @@ def seen_files(archive: Archive, kept: Iterable[EngagementFile]) -> list[Engagem
         if file.id not in ids and not Path(file.path).exists()
     ]
     return [*now, *gone]
+
+
+def _files_in(folder: Path) -> list[EngagementFile]:
+    """The engagement files of a folder; most have none, and the reader takes time to load."""
+    if not any(os.path.lexists(folder / name) for name in (CURRENT, FOLDER)):
+        return []
+    from minutebook.record.engagement_files import ProjectEngagements
+
+    return ProjectEngagements(folder).files()
 
 
 def _mended(file: EngagementFile, before: EngagementFile | None) -> EngagementFile:
@@ -181,6 +189,8 @@ def _tied_by_file(archive: Archive, files: Iterable[EngagementFile]) -> Tied:
 
 def _tied_by_thread(archive: Archive) -> Tied:
     """Sessions of a thread: its phase is that of its newest engagement so far (FUT-06)."""
+    from minutebook.archive.threads import threads  # a run that changes nothing needs none
+
     known = threads(archive)
     found: dict[str, list[TiedEngagement]] = {}
     for thread in known.every:

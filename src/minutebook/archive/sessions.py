@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -20,6 +21,9 @@ from minutebook.record.ledger import Entry
 from minutebook.sources.base import Transcript, Trouble
 from minutebook.sources.library import Library, Overview
 from minutebook.sources.registry import SOURCES
+
+if TYPE_CHECKING:
+    from minutebook.model.lineage import Edge
 
 NAMELESS = "(nothing said)"
 
@@ -261,6 +265,7 @@ def chosen(
     starred: bool = False,
     hidden: bool = False,
     copies: bool = False,
+    edges: Callable[[], Iterable[Edge]] = tuple,
 ) -> SessionList:
     """Sessions that pass, newest activity first; ghosts, hidden ones and mere copies only when
     asked for."""
@@ -269,7 +274,7 @@ def chosen(
     ]
     visible = [session for session in wanted if hidden or not session.hidden]
     passing = [session for session in visible if ghosts or not session.ghost]
-    shown = passing if copies else without_copies(passing)
+    shown = passing if copies else without_copies(passing, edges())
     shown.sort(key=lambda session: (session.when, session.id), reverse=True)
     return SessionList(
         shown,
@@ -281,11 +286,13 @@ def chosen(
     )
 
 
-def without_copies(sessions: Iterable[SessionSummary]) -> list[SessionSummary]:
+def without_copies(
+    sessions: Iterable[SessionSummary], edges: Iterable[Edge] = ()
+) -> list[SessionSummary]:
     """Sessions without those that are nothing but copies of another one of them; which names
     them (UND-08)."""
     known = list(sessions)
-    stands = mere_copies(session.info for session in known)
+    stands = mere_copies((session.info for session in known), edges)
     copies: dict[str, list[str]] = {}
     for id, best in stands.items():
         copies.setdefault(best, []).append(id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from datetime import datetime
 from functools import cache
 from importlib.util import find_spec
@@ -22,7 +22,7 @@ from minutebook.derive.usage.costly import expensive
 from minutebook.derive.usage.digest import Digest
 from minutebook.derive.usage.figures import Figures, Row, Usage
 from minutebook.derive.usage.ownership import Ownership
-from minutebook.derive.usage.remarks import remarks
+from minutebook.derive.usage.remarks import copied, remarks
 from minutebook.derive.usage.tally import DIMENSIONS, PERIODS, Place, Tally
 from minutebook.errors import BadArgument
 from minutebook.index.query import Filters, limits
@@ -90,7 +90,24 @@ def usage_of(
     keep_prices(archive, prices)
     told = labels.marked(told, {flow.session for flow in found.flows})
     told = _Masking(archive.hide, tools=tools).usage(told)
-    return msgspec.structs.replace(told, remarks=remarks(told))
+    twice = _counted_twice(archive, ownership, {flow.session for flow in found.flows})
+    return msgspec.structs.replace(told, remarks=[*remarks(told), *copied(twice)])
+
+
+def _counted_twice(archive: Archive, ownership: Ownership, counted: Container[str]) -> int:
+    """Sessions that repeat another's history under other ids, as far as the lineage is known."""
+    return len(
+        {
+            edge.newer
+            for edge in archive.known_ties()
+            if edge.shared
+            and not edge.recorded
+            and edge.older in counted
+            and edge.newer in counted
+            and edge.older not in ownership.continued(edge.newer)
+            and edge.newer not in ownership.continued(edge.older)
+        }
+    )
 
 
 def named_filters(

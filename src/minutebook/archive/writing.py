@@ -106,7 +106,7 @@ class SessionWriting:
         self._sightings: list[Sighting] = []
         self._stack = ExitStack()
         self._publication: Publication | None = None
-        self._digesting = Digesting() if self._known is None else None
+        self._digesting = Digesting(transcript.session_id) if self._known is None else None
         """What was used, of a new session; of one that grows it is counted when somebody asks."""
         self._open: list[Round] = []
         self.count = self._known.written.rounds if self._known is not None else 0

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from minutebook.derive.genealogy import LEAST_ID
 from minutebook.model import SessionInfo
 
+if TYPE_CHECKING:
+    from minutebook.model.lineage import Edge
 
-def mere_copies(sessions: Iterable[SessionInfo]) -> dict[str, str]:
+
+def mere_copies(sessions: Iterable[SessionInfo], edges: Iterable[Edge] = ()) -> dict[str, str]:
     """Sessions whose every prompt is in another one → the most complete that has them all.
 
     A fork with a prompt of its own is not a mere copy. Of two with the same prompts the one with
-    more rounds, else the one that went on longer, stands for both.
+    more rounds, else the one that went on longer, stands for both. `edges` tell of copies that have
+    other ids.
     """
     held: dict[str, set[str]] = {}
     holders: dict[str, list[str]] = {}
     known: dict[str, SessionInfo] = {}
-    for info in sessions:
+    infos = {info.id: info for info in sessions}
+    for info in infos.values():
         ids = info.prompt_ids
         if not ids or any(len(id) < LEAST_ID for id in ids):
             continue  # numbers, which all have, say nothing
@@ -38,4 +44,27 @@ def mere_copies(sessions: Iterable[SessionInfo]) -> dict[str, str]:
         best = max(whole, key=rank)
         if best != session_id:
             found[session_id] = best
-    return found
+    for one, other in _under_other_ids(infos, edges):
+        if one != (standing := _last(found, other)):
+            found.setdefault(one, standing)
+    return {id: _last(found, id) for id in found}
+
+
+def _last(stands: Mapping[str, str], id: str) -> str:
+    while id in stands:
+        id = stands[id]
+    return id
+
+
+def _under_other_ids(
+    infos: Mapping[str, SessionInfo], edges: Iterable[Edge]
+) -> Iterator[tuple[str, str]]:
+    """Sessions all of whose rounds another one has, as the lineage infers; and that one."""
+    for edge in edges:
+        older, newer = infos.get(edge.older), infos.get(edge.newer)
+        if edge.recorded or not edge.shared or older is None or newer is None:
+            continue
+        if len(edge.shared) >= newer.rounds:
+            yield newer.id, older.id
+        elif edge.shared[-1] >= older.rounds:
+            yield older.id, newer.id

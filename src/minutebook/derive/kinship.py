@@ -7,6 +7,7 @@ counts is the beginning of a session: a prompt that is typed again later is not 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -23,6 +24,9 @@ _ONE_MOMENT, _SAME = 2.0, 0.01  # seconds
 _LEAST = 0.7
 _LOOKED_AT = 3
 """Rounds at the beginning by which others are found."""
+_COMPARED, _NEAR = 24, 6
+"""Sessions of a large family that each is compared with; and of those that have one round in
+common the nearest and the first."""
 
 
 def kinship(traces: Mapping[str, Trace], order: Sequence[str]) -> list[Edge]:
@@ -33,7 +37,7 @@ def kinship(traces: Mapping[str, Trace], order: Sequence[str]) -> list[Edge]:
     for family in kin.families():
         found: dict[str, list[Edge]] = defaultdict(list)
         for at, one in enumerate(family):
-            for other in family[:at]:
+            for other in kin.candidates(family, at):
                 edge = kin.edge(other, one)
                 if edge is not None:
                     found[edge.newer].append(edge)
@@ -132,25 +136,37 @@ class _Kin:
             for id, keys in self._keys.items()
         }
 
+        self._ranks = {id: rank for rank, id in enumerate(order)}
+        self._holders: dict[str, list[str]] = defaultdict(list)
+        for id in order:
+            for key in self._places[id]:
+                self._holders[key].append(id)
+
     def families(self) -> Iterator[list[str]]:
         """Sessions that may be copies: one begins with a round that another has."""
-        holders: dict[str, list[str]] = defaultdict(list)
-        for id in self._order:
-            for key in self._places[id]:
-                holders[key].append(id)
-        pairs = (
-            (id, other)
-            for id in self._order
-            for key in self._first(id, holders)
-            for other in holders[key]
-            if other != id
-        )
-        for group in components(pairs):
-            yield [id for id in self._order if id in group]
+        looked_for = dict.fromkeys(key for id in self._order for key in self._first(id))
+        held = (self._holders[key] for key in looked_for)
+        for group in components((first, other) for first, *others in held for other in others):
+            yield sorted(group, key=self._ranks.__getitem__)
 
-    def _first(self, id: str, holders: Mapping[str, Sequence[str]]) -> list[str]:
+    def candidates(self, family: Sequence[str], at: int) -> Sequence[str]:
+        """Older sessions of a family that one of them may come from: all, where they are few, else
+        those with which it shares what few have. Many sessions may begin with the same words."""
+        if at <= _COMPARED:
+            return family[:at]
+        rank, found = self._ranks[family[at]], dict[str, None]()
+        for key in sorted(self._places[family[at]], key=lambda key: len(self._holders[key])):
+            holders = self._holders[key]
+            here = bisect_left(holders, rank, key=self._ranks.__getitem__)
+            near = (*holders[max(0, here - _NEAR) : here], *holders[: min(here, _NEAR)])
+            found.update(dict.fromkeys(near))
+            if len(found) >= _COMPARED:
+                break
+        return list(found)
+
+    def _first(self, id: str) -> list[str]:
         """By which rounds a session is looked for; what says little counts where others have it."""
-        weak = self._weak[id]
+        weak, holders = self._weak[id], self._holders
         known = (key for key in self._places[id] if key not in weak or len(holders[key]) > 1)
         return [*islice(known, _LOOKED_AT)]
 

@@ -1,4 +1,4 @@
-"""Timestamps as transcripts write them."""
+"""Timestamps as transcripts write them; one without a zone is in local time."""
 
 from __future__ import annotations
 
@@ -14,6 +14,18 @@ def instant(timestamp: str | None) -> datetime | None:
     except (ValueError, OverflowError, OSError):
         return None
     return moment if is_sane(moment) else None
+
+
+def millis(timestamp: str | None) -> int:
+    """The same in milliseconds since the epoch; 0 where `instant` has none. It is faster: a
+    million turns need no local time."""
+    if not timestamp:
+        return 0
+    try:
+        moment = datetime.fromisoformat(timestamp)
+        return int(moment.timestamp() * 1000) if is_sane(moment) else 0
+    except (ValueError, OverflowError, OSError):
+        return 0
 
 
 def is_sane(moment: datetime) -> bool:

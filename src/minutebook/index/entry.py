@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from functools import lru_cache
 from typing import Any, Literal
 
 import msgspec
 
 from minutebook.derive.surfaces import Surface
-from minutebook.derive.times import is_sane
+from minutebook.derive.times import millis
 from minutebook.derive.turn_pairs import TurnPair
 from minutebook.index.analysis import has_cjk, pairs, parts_of
 from minutebook.model.engagement import SessionRecord
@@ -218,9 +217,4 @@ def engagement_entries(record: SessionRecord) -> Iterator[Entry]:
 @lru_cache(maxsize=100_000)  # the same engagements are looked at again and again
 def seconds(timestamp: str | None) -> int:
     """A timestamp in seconds since the epoch; 0 for what is none."""
-    try:
-        # Not `instant`: a million turns need no local time.
-        moment = datetime.fromisoformat(timestamp) if timestamp else None
-        return int(moment.timestamp()) if moment is not None and is_sane(moment) else 0
-    except (ValueError, OverflowError, OSError):
-        return 0
+    return millis(timestamp) // 1000

@@ -9,6 +9,9 @@ import msgspec
 
 from minutebook.model.engagement import PHASES
 
+CURRENT, FOLDER = "engagement.md", "engagements"
+"""Where a project keeps them."""
+
 Place = Literal["current", "open", "archived"]
 """``engagement.md``, ``engagements/<id>.md``, or ``engagements/archive/<id>.md``."""
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 from minutebook.errors import BadArgument, Conflict, Locked, NotFound
-from minutebook.model.prospective import EngagementFile, Place
+from minutebook.model.prospective import CURRENT, FOLDER, EngagementFile, Place
 from minutebook.record.engagement_text import MOST_BYTES, Unwritable, digest_of, read_engagement
 from minutebook.record.store import make_folder, partial_name, write_new
 
@@ -28,8 +28,6 @@ try:
 except ImportError:  # pragma: no cover - no such lock on Windows; the digest is still compared
     fcntl = None  # type: ignore[assignment]
 
-CURRENT = "engagement.md"
-FOLDER = "engagements"
 ARCHIVE = "archive"
 _MOST_FILES = 500
 _PATIENCE, _PAUSE = 2.0, 0.02  # seconds

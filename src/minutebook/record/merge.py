@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 import msgspec
 
 from minutebook.derive.clock import Moment, beyond, read_clock, write_clock
-from minutebook.model import Loose, Message, Reply, Round, StrayResult, ToolCall, Usage
+from minutebook.derive.replies import accounting, better_reply
+from minutebook.model import Loose, Message, Reply, Round, StrayResult, ToolCall
 
 _Key = tuple[str | None, ...]
 _GAIN = "later-"  # begins the id of what a written message got afterwards
@@ -160,23 +161,8 @@ def joined(loose: Loose, moments: Iterable[Moment], replies: Iterable[Reply]) ->
     """What belongs to no round, with more of it."""
     by_id = {reply.id: reply for reply in loose.replies}
     for reply in replies:
-        known = by_id.get(reply.id)
-        if known is None or reply.usage.total > known.usage.total:
-            by_id[reply.id] = reply
+        by_id[reply.id] = better_reply(reply, by_id.get(reply.id))
     return Loose(write_clock([*read_clock(loose.clock), *moments]), tuple(by_id.values()))
-
-
-def accounting(message: Message) -> Reply:
-    """A reply by its accounting alone."""
-    whole = message.billing.usage if message.billing is not None else None
-    return Reply(
-        message.reply_id or f"line:{message.id}",
-        (message.billing.at if message.billing is not None else None) or message.at,
-        message.model,
-        whole or message.usage or Usage(),
-        message.stop,
-        message.billing,
-    )
 
 
 def _total(message: Message) -> int:

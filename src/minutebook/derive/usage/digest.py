@@ -10,10 +10,11 @@ from bisect import bisect_right
 
 import msgspec
 
+from minutebook.derive.replies import is_better
 from minutebook.derive.usage.times import Span
 from minutebook.model import SessionInfo
 
-VERSION = 1
+VERSION = 2
 SYNTHETIC = "<synthetic>"
 
 # Marks of a row. A subagent's reply is known from its own transcript, or from the lines by which
@@ -107,10 +108,8 @@ class Digest(msgspec.Struct, frozen=True, array_like=True):
 def better(row: Row, known: Row) -> bool:
     """Whether a sighting of a reply is believed rather than another: the largest total, of
     equals the earliest in the conversation itself."""
-    more = row.total - known.total
-    if more:
-        return more > 0
-    return (where(row), row.at or 1 << 60) < (where(known), known.at or 1 << 60)
+    here, there = (where(row), row.at or 1 << 60), (where(known), known.at or 1 << 60)
+    return is_better(row.total - known.total, here, there)
 
 
 def where(row: Row) -> int:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from datetime import UTC, datetime
 
 import msgspec
 
 from minutebook.derive.activity import commits_of, pull_requests_of
 from minutebook.derive.calls import line_change, path_of
 from minutebook.derive.clock import read_clock
-from minutebook.derive.times import is_sane
+from minutebook.derive.replies import accounting, reply_key
+from minutebook.derive.times import millis
 from minutebook.derive.usage.digest import (
     AGENT,
     BARE,
@@ -29,7 +29,7 @@ from minutebook.derive.usage.digest import (
     better,
 )
 from minutebook.derive.usage.times import spans_of
-from minutebook.model import Billing, Loose, Message, Reply, Round, SessionInfo, ToolCall, Usage
+from minutebook.model import Billing, Loose, Message, Reply, Round, SessionInfo, ToolCall
 
 _MOST = 10**12  # tokens; a reply with more is damaged
 _LONGEST_PATH = 1_000
@@ -38,7 +38,9 @@ _LONGEST_PATH = 1_000
 class Digesting:
     """Makes a digest of rounds as they pass; then of subagents, then of what is loose."""
 
-    def __init__(self) -> None:
+    def __init__(self, session_id: str) -> None:
+        self._session_id = session_id
+        self._nameless = 0
         self._models: dict[str, int] = {}
         self._tools: dict[str, int] = {}
         self._paths: dict[str, int] = {}
@@ -61,7 +63,7 @@ class Digesting:
         if not self._rounds or self._rounds[next(reversed(self._rounds))] != branch:
             self._rounds[number] = branch
         self._moments += [(at, made_by, number) for at, made_by in read_clock(round.clock)]
-        if (start := _millis(round.started)) and (not self._starts or start > self._starts[-1][0]):
+        if (start := millis(round.started)) and (not self._starts or start > self._starts[-1][0]):
             self._starts.append((start, number))
         marks = 0
         if not round.clock and round.started:  # the first release kept no clocks, and no billing
@@ -77,7 +79,7 @@ class Digesting:
         """A subagent of the session, and the call that started it."""
         caller = self._callers.get(call_id or "", 0)
         for round in rounds:
-            place = caller or self._round_at(_millis(round.started))
+            place = caller or self._round_at(millis(round.started))
             for reply in round.progress:
                 self._see(reply, place, AGENT | PROGRESS)
             marks = AGENT | (THIN if place in self._thin else 0)
@@ -90,7 +92,7 @@ class Digesting:
         for reply in loose.replies:
             known = self._rows.get(reply.id)
             marks = known[0].marks & (AGENT | PROGRESS) if known else AGENT | PROGRESS
-            self._see(reply, known[0].round if known else self._round_at(_millis(reply.at)), marks)
+            self._see(reply, known[0].round if known else self._round_at(millis(reply.at)), marks)
 
     def digest(self, stamp: str, info: SessionInfo, *, told: bool = False) -> Digest:
         """What was found; `told` keeps what the transcript says of itself."""
@@ -120,12 +122,12 @@ class Digesting:
     # -- one message
 
     def _add_message(self, message: Message, number: int, marks: int) -> None:
-        id = message.reply_id or f"line:{message.id}"
+        id = reply_key(message.reply_id, message.id) or self._own_name()
         calls = [block for block in message.blocks if isinstance(block, ToolCall)]
         if message.usage is not None:
-            self._see(_accounting(id, message), number, marks)
+            self._see(msgspec.structs.replace(accounting(message), id=id), number, marks)
         elif calls and id not in self._rows:
-            at = _millis(message.at)
+            at = millis(message.at)
             model = self._models.setdefault(message.model or "unknown", len(self._models))
             self._rows[id] = [Row(id, at, model, number, marks | BARE)]
         for call in calls:
@@ -147,7 +149,7 @@ class Digesting:
         self._calls.append((id, tool, failed, file, added, removed))
 
     def _see(self, reply: Reply, number: int, marks: int) -> None:
-        at = _millis(reply.at)
+        at = millis(reply.at)
         billing = reply.billing or _NO_BILLING
         usage = reply.usage
         marks |= _billing_marks(billing)
@@ -178,6 +180,11 @@ class Digesting:
         )
         self._rows.setdefault(reply.id, []).append(row)
 
+    def _own_name(self) -> str:
+        """For a reply without an id: it is the same as no other, least of all in other sessions."""
+        self._nameless += 1
+        return f"line:{self._session_id}/{self._nameless}"
+
     def _round_at(self, at: int) -> int:
         """The round that ran at a moment."""
         place = bisect_right(self._starts, (at, 1 << 60)) - 1
@@ -197,18 +204,6 @@ def _believed(seen: list[Row]) -> Row:
     return msgspec.structs.replace(best, marks=best.marks | marks) if marks else best
 
 
-def _accounting(id: str, message: Message) -> Reply:
-    billing = message.billing
-    return Reply(
-        id,
-        (billing.at if billing is not None else None) or message.at,
-        message.model,
-        (billing.usage if billing is not None else None) or message.usage or Usage(),
-        message.stop,
-        billing,
-    )
-
-
 def _billing_marks(billing: Billing) -> int:
     marks = 0
     if billing.speed == "fast":
@@ -220,16 +215,3 @@ def _billing_marks(billing: Billing) -> int:
     if billing.geo == "us":
         marks |= DEARER
     return marks | (THIN if billing.thin else 0)
-
-
-def _millis(stamp: str | None) -> int:
-    """A timestamp in milliseconds since the epoch; 0 where it is none."""
-    if not stamp:
-        return 0
-    try:
-        moment = datetime.fromisoformat(stamp)
-    except ValueError:
-        return 0
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return int(moment.timestamp() * 1000) if is_sane(moment) else 0

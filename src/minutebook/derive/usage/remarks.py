@@ -47,3 +47,11 @@ def remarks(found: Usage) -> list[str]:
             f"{plural(found.timeless, 'session')} without times: the first release kept none."
         )
     return told
+
+
+def copied(sessions: int) -> list[str]:
+    """The same of sessions whose replies cannot be known as those of others."""
+    if not sessions:
+        return []
+    what = plural(sessions, "session repeats", "sessions repeat")
+    return [f"{what} the words of another under other ids: what they share is counted in each."]

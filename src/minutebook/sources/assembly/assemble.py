@@ -14,6 +14,7 @@ from typing import cast
 import msgspec
 from msgspec.structs import replace
 
+from minutebook.derive.replies import accounted_key, reply_key
 from minutebook.model import (
     Billing,
     Compaction,
@@ -34,7 +35,6 @@ from minutebook.sources.assembly.opened import (
     frozen,
     thawed,
 )
-from minutebook.sources.assembly.replies import reply_key
 
 _HELD = 4  # closed rounds that may wait for results
 _RECENT = 256  # replies that may still go on in a later round
@@ -205,7 +205,7 @@ class RoundAssembler:
         if message.reply_id is not None:
             self.round.replies.pop(message.reply_id, None)
         if message.usage is not None:
-            id = message.reply_id or reply_key(None, message.id)
+            id = accounted_key(message.reply_id, message.id, message.at, message.usage)
             self.repeated(
                 Reply(id, message.at, message.model, message.usage, message.stop, message.billing)
             )
@@ -281,6 +281,9 @@ class RoundAssembler:
         if usage is None:
             return
         reply_id = message.reply_id or reply_key(None, message.id)
+        if not reply_id:
+            self.usage += usage
+            return
         whole = billing.usage if billing is not None and billing.usage is not None else usage
         before = self._counted.setdefault(reply_id, whole)
         if before is not whole:

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import msgspec
 
+from minutebook.derive.replies import better_reply
 from minutebook.model import (
     Billing,
     Block,
@@ -21,7 +22,6 @@ from minutebook.model import (
     Usage,
 )
 from minutebook.sources.assembly.clocks import clock_of, joined_clocks
-from minutebook.sources.assembly.replies import better_reply
 
 
 class OpenCall:

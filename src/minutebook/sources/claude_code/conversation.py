@@ -10,10 +10,10 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from minutebook.derive.replies import accounted_key
 from minutebook.model import Attachment, Block, FormatReport, Notice, Reply, Text, Unknown
 from minutebook.sources.assembly.assemble import RoundAssembler
 from minutebook.sources.assembly.opened import OpenCall, OpenMessage
-from minutebook.sources.assembly.replies import reply_key
 from minutebook.sources.claude_code.blocks import (
     converted,
     result_of,
@@ -346,11 +346,12 @@ def _typed(calls: list[Any]) -> list[Any]:
 def _accounted(message: FullMessage | RepeatedMessage, line: Stamped, cost: Any = None) -> Reply:
     fields = message.usage
     assert fields is not None
+    usage = usage_of(fields)
     return Reply(
-        reply_key(message.id, line.uuid),
+        accounted_key(message.id, line.uuid, line.timestamp, usage),
         line.timestamp,
         message.model,
-        usage_of(fields),
+        usage,
         message.stop_reason,
         billing_of(fields, cost=cost),
     )

@@ -84,7 +84,10 @@ def _requests(tools: bytes) -> dict[str, int]:
 
 
 def is_better(fields: UsageFields, at: str | None, known: Usage, known_at: str | None) -> bool:
-    """Whether a line is believed rather than one met before: the same line, mostly."""
+    """Whether a line is believed rather than one met before: the same line, mostly.
+
+    It is the rule of `derive.replies`, written out: this is asked of every line.
+    """
     more = (
         (fields.output_tokens or 0)
         - known.output

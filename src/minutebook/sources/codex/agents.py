@@ -16,6 +16,8 @@ from minutebook.sources.codex import titles
 from minutebook.sources.codex.locate import DATE, Head, head_of, home_of
 
 _MOST_DAYS = 400
+_MOST_FOLDERS = 1_024
+_parents: dict[Path, tuple[int, dict[str, list[AgentFile]], list[Path]]] = {}
 
 
 class AgentFile(msgspec.Struct, frozen=True):
@@ -27,20 +29,43 @@ class AgentFile(msgspec.Struct, frozen=True):
 
 def agent_files(path: Path, id: str) -> list[AgentFile]:
     """Rollouts of the subagents of a session, and of theirs; in the order they were begun."""
-    by_parent: dict[str, list[AgentFile]] = {}
-    for folder in _around(path):
-        for file in _rollouts(folder):
-            head = head_of(file)
-            if head is not None and head.parent is not None and file != path:
-                by_parent.setdefault(head.parent, []).append(AgentFile(file, head))
+    folders = [_by_parent(folder) for folder in _around(path)]
     found: dict[str, AgentFile] = {}
     parents = [id]
     while parents:
-        for agent in by_parent.get(parents.pop(0), ()):
-            if agent.head.id not in found and agent.head.id != id:
+        parent = parents.pop(0)
+        for agent in (agent for known in folders for agent in known.get(parent, ())):
+            if agent.head.id not in found and agent.head.id != id and agent.path != path:
                 found[agent.head.id] = agent
                 parents.append(agent.head.id)
     return sorted(found.values(), key=lambda agent: (agent.head.started, agent.head.id))
+
+
+def _by_parent(folder: Path) -> dict[str, list[AgentFile]]:
+    """Sessions and subagents → the rollouts in a folder of those they started.
+
+    Every session of a folder asks, so heads are looked at once, until a file comes or goes. The
+    head of a file says whose it is when it is written; one that has none yet is looked at again.
+    """
+    try:
+        changed = folder.stat().st_mtime_ns
+    except OSError:
+        return {}
+    known = _parents.get(folder)
+    if known is not None and known[0] == changed and not any(map(head_of, known[2])):
+        return known[1]
+    found: dict[str, list[AgentFile]] = {}
+    headless: list[Path] = []
+    for file in _rollouts(folder):
+        head = head_of(file)
+        if head is None:
+            headless.append(file)
+        elif head.parent is not None:
+            found.setdefault(head.parent, []).append(AgentFile(file, head))
+    if len(_parents) >= _MOST_FOLDERS:
+        _parents.clear()
+    _parents[folder] = (changed, found, headless)
+    return found
 
 
 def _around(path: Path) -> Iterator[Path]:

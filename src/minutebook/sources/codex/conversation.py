@@ -22,6 +22,9 @@ from minutebook.sources.codex.results import (
 )
 from minutebook.sources.codex.tools import SCRIPTS, kind_of, patch_of, tool_kind
 
+_COMPLETED = "completed"
+"""How a response ended whose usage is recorded: the provider says it at the end, and only then."""
+
 
 class Conversation:
     """One rollout's items, in file order."""
@@ -253,10 +256,10 @@ class Conversation:
             return
         memory.window_before, memory.window = memory.window, usage.total
         if self._reply is not None and not memory.is_billed:
-            self.draft.bill(self._reply, usage)
+            self.draft.bill(self._reply, usage, stop=_COMPLETED)
             memory.is_billed = True
         else:
-            self.draft.bill_elsewhere(Reply(memory.aside(), at, memory.model, usage))
+            self.draft.bill_elsewhere(Reply(memory.aside(), at, memory.model, usage, _COMPLETED))
 
     def counted(self, total: UsageFields, last: UsageFields | None, at: str | None) -> None:
         """The sum so far: it is repeated, and only a new one tells of a response."""
