@@ -81,6 +81,33 @@ def test_lists_can_be_sorted_by_what_was_used(run: Run, examples: Path, sort: st
     assert max(map(terminal.width, done.out.splitlines())) <= 80
 
 
+def test_a_list_ends_with_its_total(run: Run, examples: Path) -> None:
+    """USE-04: what the sessions of a list used together, in the table and in JSON."""
+    shown = run("sessions", "--usage", "-n", "1", "--root", examples)
+    last = shown.out.splitlines()[-1]
+    told = json.loads(run("sessions", "--usage", "--json", "--root", examples).out)
+    cents = sum(row["usage"]["cost"]["usd"] for row in told["sessions"])
+    assert told["usage"]["cost"]["usd"] == pytest.approx(cents)
+    assert last.startswith("total") and f"${cents:,.2f}" in last
+    assert "the total is of all" in shown.err
+
+
+def test_a_name_has_room_beside_what_was_used(run: Run, examples: Path) -> None:
+    """USE-04: at 80 columns a name has at least 25 characters."""
+    head = run("sessions", "--usage", "--root", examples, columns=80).out.splitlines()[0]
+    assert head.index("output") - head.index("name") > 25
+
+
+def test_no_sentence_has_an_empty_time(run: Run, tmp_path: Path) -> None:
+    """USE-06: time that was not spent is left out, prices that are not known are said so."""
+    write(tmp_path, "one", asked("go", at(0)), reply("m1", "2026-03-01T10:00:00.200Z", model="x"))
+    out = run("usage", "--root", tmp_path).out
+    assert "Active 0s by the clock." in out and "The API prices are not known" in out
+    write(tmp_path, "two", asked("go", at(5)), reply("m2", at(6)))
+    out = run("usage", "--root", tmp_path).out
+    assert "Active 1m by the clock; agents worked 1m in all." in out
+
+
 def test_lists_without_cost_look_up_no_prices(examples: Path) -> None:
     """Start-up is a feature: the price library is imported for prices alone."""
     code = (

@@ -15,6 +15,7 @@ from minutebook.archive.archive import Archive
 from minutebook.archive.digests import digests
 from minutebook.archive.minutes import card
 from minutebook.archive.passing import passes, within
+from minutebook.archive.sessions import SessionSummary
 from minutebook.derive.labels import known_method, known_phase
 from minutebook.derive.prices import Prices, load_library
 from minutebook.derive.usage.costly import expensive
@@ -35,6 +36,7 @@ NO_BRANCH = "(no branch)"
 NO_PROJECT = "(no project)"
 HIDDEN = "(hidden)"
 NO_FILTERS = Filters()
+NOTHING: Mapping[str, str] = {}
 F = TypeVar("F", Figures, Figures | None)
 
 
@@ -45,10 +47,12 @@ def usage_of(
     *,
     session_id: str | None = None,
     tools: bool = False,
+    stands: Mapping[str, str] = NOTHING,
 ) -> Usage:
     """What was used; of one session where one is named, else of everything that passes.
 
-    With `tools`, also how often each was called.
+    With `tools`, also how often each was called. `stands` names the session that stands for
+    another one in a list; the row of that session has what both used.
     """
     if by not in DIMENSIONS:
         raise BadArgument(f"'{by}' is not a dimension; choose one of {', '.join(DIMENSIONS)}.")
@@ -57,8 +61,10 @@ def usage_of(
     prices = known_prices(archive)
     known = digests(archive, meanwhile=None if prices.known else load_library)
     ownership = Ownership(known)
-    labels = _Labels(archive, known, by, filters)
+    labels = _Labels(archive, known, by, filters, stands)
     counted = known if session_id is None else {id: known[id] for id in known if id == session_id}
+    unbound = Filters(after=filters.after, before=filters.before, hidden=filters.hidden)
+    everything = session_id is None and filters == unbound
 
     def tally(after: int | None, before: int | None) -> Tally:
         found = Tally(
@@ -68,6 +74,7 @@ def usage_of(
             model=filters.model,
             after=after * 1000 if after is not None else None,
             before=before * 1000 if before is not None else None,
+            everything=everything,
         )
         found.count(counted, ownership)
         return found
@@ -117,10 +124,12 @@ def named_filters(
     )
 
 
-def figures_by_session(archive: Archive) -> dict[str, Figures]:
-    """What each session used, for lists."""
-    found = usage_of(archive, "session", Filters(hidden=True))
-    return {row.key: row.figures for row in found.rows}
+def usage_of_list(archive: Archive, sessions: Iterable[SessionSummary]) -> Usage:
+    """What the sessions of a list used; each together with those it stands for (UND-08)."""
+    shown = list(sessions)
+    stands = {copy: session.id for session in shown for copy in session.copies}
+    ids = frozenset({*stands, *(session.id for session in shown)})
+    return usage_of(archive, "session", Filters(hidden=True, sessions=ids), stands=stands)
 
 
 def _before(filters: Filters) -> tuple[int, int] | None:
@@ -208,8 +217,14 @@ class _Labels:
     """Names of sessions, projects, engagements; and which rounds pass the filters."""
 
     def __init__(
-        self, archive: Archive, known: Mapping[str, Digest], by: str, filters: Filters
+        self,
+        archive: Archive,
+        known: Mapping[str, Digest],
+        by: str,
+        filters: Filters,
+        stands: Mapping[str, str],
     ) -> None:
+        self._stands = stands
         self._archive, self._known, self._by, self._filters = archive, known, by, filters
         self._records = archive.minutes.records()
         self._cards: dict[str, SessionRecord] = {}
@@ -265,7 +280,7 @@ class _Labels:
         return Place(
             project=project,
             agent=record.agent_name or NO_NAME,
-            session=session_id if shown else HIDDEN,
+            session=self._stands.get(session_id, session_id) if shown else HIDDEN,
             engagement=work,
             branch=f"{project}/{branch}" if branch else f"{project} {NO_BRANCH}",
             thread=thread,

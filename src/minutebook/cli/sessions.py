@@ -28,11 +28,11 @@ from minutebook.model import Roster
 
 if TYPE_CHECKING:
     from minutebook.archive import Archive
-    from minutebook.derive.usage.figures import Figures
+    from minutebook.derive.usage.figures import Figures, Usage
 
 _GAP = "  "
 _ID, _ROUNDS, _SIZE = 8, 6, 7  # widths of the narrow columns
-_OUTPUT, _COST, _TIME = 7, 9, 7
+_OUTPUT, _COST, _TIME = 7, 10, 7
 _NAME_MOST = 90
 _NARROW = 70
 
@@ -75,7 +75,8 @@ def command(
         starred=starred,
         hidden=hidden,
     )
-    used = _used(book) if usage or sort else None
+    told = _used(book, found) if usage or sort else None
+    used = None if told is None else {row.key: row.figures for row in told.rows}
     rows = _sorted(found.sessions, used, sort)[:limit]
     if as_json:
         print_json(
@@ -85,17 +86,18 @@ def command(
             copies_hidden=found.copies_hidden,
             hidden=found.hidden,
             unusable=found.unusable,
+            **({"usage": _plain(told.total)} if told is not None else {}),
         )
         return
-    print_rows(rows, used)
+    print_rows(rows, used, None if told is None else told.total)
     warn_of_roster(book.roster)
-    print_remarks(found, shown=len(rows))
+    print_remarks(found, shown=len(rows), used=told is not None)
 
 
-def _used(book: Archive) -> dict[str, Figures]:
-    from minutebook.archive.using import figures_by_session
+def _used(book: Archive, found: SessionList) -> Usage:
+    from minutebook.archive.using import usage_of_list
 
-    return figures_by_session(book)
+    return usage_of_list(book, found.sessions)
 
 
 def _sorted(
@@ -111,9 +113,13 @@ def _sorted(
 def _measures(row: SessionSummary, used: Mapping[str, Figures] | None) -> tuple[str, ...]:
     if used is None:
         return (terminal.size(row.size),)
+    return _brief(used.get(row.id))
+
+
+def _brief(figures: Figures | None) -> tuple[str, str, str]:
     from minutebook.cli.usage_table import brief
 
-    return brief(used.get(row.id))
+    return brief(figures)
 
 
 def _plain(figures: Figures) -> dict[str, Any]:
@@ -161,8 +167,13 @@ def as_dict(row: SessionSummary, used: Mapping[str, Figures] | None = None) -> d
     }
 
 
-def print_rows(rows: list[SessionSummary], used: Mapping[str, Figures] | None = None) -> None:
-    """Sessions as a table that fits the terminal; with what they used instead of their size."""
+def print_rows(
+    rows: list[SessionSummary],
+    used: Mapping[str, Figures] | None = None,
+    total: Figures | None = None,
+) -> None:
+    """Sessions as a table that fits the terminal; with what they used instead of their size, and
+    what all sessions of the list used."""
     if not rows:
         return
     whole = terminal.columns()
@@ -171,25 +182,30 @@ def print_rows(rows: list[SessionSummary], used: Mapping[str, Figures] | None = 
     when = 16 if wide else 10
     if whole < _NARROW:
         project = 6
-    last = (_SIZE,) if used is None else (_OUTPUT, _COST, _TIME)
-    room = whole - when - _ID - project - _ROUNDS - sum(last) - (4 + len(last)) * len(_GAP)
-    name = max(min(_NAME_MOST, room), 4)
-    measures = ("size",) if used is None else ("output", "cost", "time")
-    cells = ("active", "id", "name", "project", "rounds", *measures)
-    widths = (when, _ID, name, project, -_ROUNDS, *(-width for width in last))
-    terminal.say(terminal.quiet(_line(cells, widths)))
+    middle = ((project, "project"), (-_ROUNDS, "rounds"))
+    last: tuple[tuple[int, str], ...] = ((-_SIZE, "size"),)
+    if used is not None:
+        last = ((-_OUTPUT, "output"), (-_COST, "cost"), (-_TIME, "time"))
+        middle = middle if wide else ()  # else the name has no room
+    others = (*middle, *last)
+    room = whole - when - _ID - sum(abs(w) for w, _ in others) - (2 + len(others)) * len(_GAP)
+    widths = (when, _ID, max(min(_NAME_MOST, room), 4), *(width for width, _ in others))
+    terminal.say(terminal.quiet(_line(("active", "id", "name", *(n for _, n in others)), widths)))
     for row in rows:
         info = row.info
+        about = (terminal.one_line(info.project or ""), str(info.rounds)) if middle else ()
         texts = (
             row.when.strftime(day),
-            terminal.one_line(info.id),
+            terminal.one_line(info.id)[:_ID],
             _full_name(row),
-            terminal.one_line(info.project or ""),
-            str(info.rounds),
+            *about,
             *_measures(row, used),
         )
-        line = _line((texts[0], texts[1][:_ID], *texts[2:]), widths)
+        line = _line(texts, widths)
         terminal.say(terminal.quiet(line) if row.ghost else line)
+    if total is not None:
+        texts = ("total", "", "", *("" for _ in middle), *_brief(total))
+        terminal.say(click.style(_line(texts, widths), bold=True))
 
 
 def _line(cells: tuple[str, ...], widths: tuple[int, ...]) -> str:
@@ -216,7 +232,7 @@ def warn_of_roster(roster: Roster) -> None:
         )
 
 
-def print_remarks(found: SessionList, shown: int) -> None:
+def print_remarks(found: SessionList, shown: int, *, used: bool = False) -> None:
     """How many there are, what the list leaves out, and how to see it."""
     if not found.sessions:
         if found.others_hidden:
@@ -227,7 +243,8 @@ def print_remarks(found: SessionList, shown: int) -> None:
                 "or try `minutebook demo`."
             )
     if shown < found.total:
-        terminal.note(f"{shown:,} of {found.total:,} sessions (--limit).")
+        beside = "; the total is of all" if used else ""
+        terminal.note(f"{shown:,} of {found.total:,} sessions (--limit){beside}.")
     elif found.total:
         terminal.note(f"{terminal.plural(found.total, 'session')}.")
     hidden = []

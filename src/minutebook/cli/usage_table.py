@@ -9,7 +9,7 @@ import click
 
 from minutebook.archive import Archive
 from minutebook.cli import terminal
-from minutebook.derive.usage.figures import Expensive, Figures, Usage
+from minutebook.derive.usage.figures import Expensive, Figures, Times, Usage
 from minutebook.derive.usage.tally import PERIODS
 from minutebook.derive.usage.wording import duration, money, short
 
@@ -119,8 +119,8 @@ def _cells(figures: Figures) -> dict[str, str]:
         "cost": money(figures.cost),
         "active": duration(times.active_clock) if times is not None else "",
         "hits": f"{rate:.0%}" if rate is not None else "",
-        "agent": duration(times.agent) if times is not None else "",
-        "you": duration(times.yours) if times is not None else "",
+        "agent": duration(times.own_agent) if times is not None else "",
+        "you": duration(times.own_yours) if times is not None else "",
         "calls": short(work.calls),
         "errors": short(work.errors),
         "files": short(work.files),
@@ -156,16 +156,13 @@ def _print_rest(archive: Archive, found: Usage) -> None:
     total, expensive = found.total, found.expensive
     terminal.say()
     rate = total.tokens.hit_rate
-    told = f"Cost {money(total.cost)} at API prices"
+    priced = total.cost is not None and (total.cost.exact or not total.cost.unpriced)
+    told = f"Cost {money(total.cost)} at API prices" if priced else "The API prices are not known"
     if rate is not None:
         told += f"; {rate:.1%} of what was read came from the cache"
     terminal.say(f"{told}.")
     if total.times is not None and total.times.active_clock:
-        times = total.times
-        terminal.say(
-            f"Active {duration(times.active_clock)} by the clock; agents worked "
-            f"{duration(times.agent)} in all, you {duration(times.yours)}."
-        )
+        terminal.say(_timed(total.times))
     if found.previous is not None:
         terminal.say(_compared(total, found.previous))
     if total.work.tools:
@@ -175,6 +172,16 @@ def _print_rest(archive: Archive, found: Usage) -> None:
     if found.continued:
         parts = ", ".join(f"{n:,} from {archive.short(id)}" for id, n in found.continued.items())
         terminal.say(f"Continued, and counted there: {parts}.")
+
+
+def _timed(times: Times) -> str:
+    """Time in one sentence, without what took none; copied history counts once."""
+    agents, yours = duration(times.own_agent), duration(times.own_yours)
+    parts = [f"agents worked {agents} in all"] if agents else []
+    if yours:
+        parts.append(f"you {yours}" if agents else f"you worked {yours}")
+    told = f"Active {duration(times.active_clock) or '0s'} by the clock"
+    return f"{told}; {', '.join(parts)}." if parts else f"{told}."
 
 
 def _compared(total: Figures, before: Figures) -> str:

@@ -74,6 +74,8 @@ def plain_figures(figures: Figures) -> dict[str, Any]:
             "agent_clock_s": times.agent_clock,
             "active_clock_s": times.active_clock,
             "wall_s": times.wall,
+            "copied_agent_s": times.copied_agent,
+            "copied_your_s": times.copied_yours,
         },
         "work": msgspec.to_builtins(figures.work),
     }

@@ -53,12 +53,25 @@ class Times(msgspec.Struct, frozen=True):
     """Seconds; by the clock means that what ran at once counts once."""
 
     agent: float = 0.0
-    """Sum over all sessions: agent hours."""
+    """Sum over all sessions, what they copied included: agent hours."""
     yours: float = 0.0
+    """The same of the person."""
     agent_clock: float = 0.0
     active_clock: float = 0.0
     wall: float = 0.0
     """From the first to the last record of each session, idle time and all."""
+    copied_agent: float = 0.0
+    """What of `agent` is history that a session has from another; no clock has it again."""
+    copied_yours: float = 0.0
+
+    @property
+    def own_agent(self) -> float:
+        """The agents' time, copied history once."""
+        return self.agent - self.copied_agent
+
+    @property
+    def own_yours(self) -> float:
+        return self.yours - self.copied_yours
 
 
 class Work(msgspec.Struct, frozen=True):
