@@ -343,6 +343,14 @@ def test_ghosts_and_hidden_sessions_count_and_are_said(tmp_path: Path) -> None:
     assert [r.key for r in usage_of(archive, "session", Filters(hidden=True)).rows] == ["ghost"]
 
 
+def test_ghosts_without_a_reply_are_counted_with_their_row(tmp_path: Path) -> None:
+    """USE-06: every ghost that has a row is among those that are said to be included."""
+    write(tmp_path, "one", asked("go", at(0)), reply("m1", at(1)))
+    write(tmp_path, "two", asked("go", at(2)), asked("on", at(3)))
+    found = Archive(tmp_path / "none", (tmp_path,)).usage("session")
+    assert len(found.rows) == found.ghosts == 2
+
+
 # -- marks
 
 

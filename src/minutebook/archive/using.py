@@ -28,12 +28,14 @@ from minutebook.errors import BadArgument
 from minutebook.index.query import Filters, limits
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.model.session import project_of
+from minutebook.sources.registry import SOURCES
 
 NO_NAME = "(no name)"
 OUTSIDE = "(outside any engagement)"
 NO_THREAD = "(in no thread)"
 NO_BRANCH = "(no branch)"
 NO_PROJECT = "(no project)"
+NO_MODEL = "(not recorded)"
 HIDDEN = "(hidden)"
 NO_FILTERS = Filters()
 NOTHING: Mapping[str, str] = {}
@@ -90,13 +92,15 @@ def usage_of(
         total=total,
         subagents=found.total_of_agents(),
         previous=tally(*previous).total() if previous is not None else None,
+        previous_after=previous[0] if previous is not None else None,
+        previous_before=previous[1] if previous is not None else None,
         expensive=expensive(found.flows, total.work.calls, total.work.errors),
         continued=ownership.continued(session_id) if session_id in known else {},
     )
     keep_prices(archive, prices)
-    told = labels.marked(told, {flow.session for flow in found.flows})
+    told = labels.marked(told, found.sessions)
     told = _Masking(archive.hide, tools=tools).usage(told)
-    return msgspec.structs.replace(told, remarks=remarks(told))
+    return msgspec.structs.replace(told, remarks=[*remarks(told), *labels.remarks()])
 
 
 def named_filters(
@@ -234,6 +238,7 @@ class _Labels:
         self._passing: dict[str, bool] = {}
         self._threads: dict[tuple[str, str], str] = {}
         self._names: dict[str, str] = {}
+        self._addresses: dict[str, str] = {}
         if by == "thread":
             from minutebook.archive.threads import threads
 
@@ -242,7 +247,8 @@ class _Labels:
                 for e in record.engagements:
                     if (thread := found.of(record.session_id, e.id)) is not None:
                         self._threads[record.session_id, e.id] = thread.id
-                        self._names[thread.id] = thread.topic
+                        named = f"{thread.id}: " if thread.named else ""
+                        self._names[thread.id] = f"{named}{thread.topic}"
 
     def record(self, session_id: str) -> SessionRecord:
         """What is known of a session, with or without minutes."""
@@ -277,6 +283,8 @@ class _Labels:
             work = f"{session_id}/{engagement.id}" if seen else HIDDEN
             thread = self._threads.get((session_id, engagement.id), NO_THREAD)
             self._names.setdefault(work, engagement.topic if seen else HIDDEN)
+            if seen and self._by == "engagement" and work not in self._addresses:
+                self._addresses[work] = self._address(session_id, engagement)
         return Place(
             project=project,
             agent=record.agent_name or NO_NAME,
@@ -284,7 +292,13 @@ class _Labels:
             engagement=work,
             branch=f"{project}/{branch}" if branch else f"{project} {NO_BRANCH}",
             thread=thread,
+            program=SOURCES.program_of(record.source),
         )
+
+    def _address(self, session_id: str, engagement: Engagement) -> str:
+        first, last = engagement.turn_range
+        rounds = f"{first}-{last}" if last != first else str(first)
+        return f"{self._archive.short(session_id)}#{rounds}"
 
     def _fits(
         self, record: SessionRecord, engagement: Engagement | None, path: str, branch: str
@@ -317,6 +331,7 @@ class _Labels:
                 label=hide(self._label(key)),
                 figures=found.row(key),
                 subagents=found.row_of_agents(key),
+                address=self._addresses.get(key, ""),
             )
             for key in found.sums
         ]
@@ -328,7 +343,17 @@ class _Labels:
         if self._by == "session" and key in self._known:
             record = self.record(key)
             return record.name or "(nothing said)"
+        if self._by == "model" and key == "unknown":
+            return NO_MODEL
         return self._names.get(key, key)
+
+    def remarks(self) -> list[str]:
+        """What rows of engagements need, where there are none."""
+        if self._by not in ("engagement", "thread"):
+            return []
+        if any(record.engagements for record in self._records.values()):
+            return []
+        return ["There are no engagements yet: `minutebook ingest` finds them."]
 
     def marked(self, told: Usage, session_ids: Iterable[str]) -> Usage:
         """Figures that say which sessions count although lists leave them out, or lack times."""

@@ -79,14 +79,16 @@ def command(
     used = None if told is None else {row.key: row.figures for row in told.rows}
     rows = _sorted(found.sessions, used, sort)[:limit]
     if as_json:
+        whole: dict[str, Any] = {"usage": _plain(told.total)} if told is not None else {}
         print_json(
+            on_one_line=False,
             sessions=[as_dict(row, used) for row in rows],
             total=found.total,
             ghosts_hidden=found.ghosts_hidden,
             copies_hidden=found.copies_hidden,
             hidden=found.hidden,
             unusable=found.unusable,
-            **({"usage": _plain(told.total)} if told is not None else {}),
+            **whole,
         )
         return
     print_rows(rows, used, None if told is None else told.total)
@@ -182,7 +184,7 @@ def print_rows(
     when = 16 if wide else 10
     if whole < _NARROW:
         project = 6
-    middle = ((project, "project"), (-_ROUNDS, "rounds"))
+    middle: tuple[tuple[int, str], ...] = ((project, "project"), (-_ROUNDS, "rounds"))
     last: tuple[tuple[int, str], ...] = ((-_SIZE, "size"),)
     if used is not None:
         last = ((-_OUTPUT, "output"), (-_COST, "cost"), (-_TIME, "time"))

@@ -28,6 +28,7 @@ def plain_usage(found: Usage) -> dict[str, Any]:
             {
                 "key": row.key,
                 "label": row.label,
+                "address": row.address or None,
                 **plain_figures(row.figures),
                 "subagents": plain_figures(row.subagents) if row.subagents is not None else None,
             }
@@ -36,6 +37,8 @@ def plain_usage(found: Usage) -> dict[str, Any]:
         "total": plain_figures(found.total),
         "subagents": plain_figures(found.subagents) if found.subagents is not None else None,
         "previous": plain_figures(found.previous) if found.previous is not None else None,
+        "previous_since": _moment(found.previous_after),
+        "previous_until": _moment(found.previous_before),
         "expensive": msgspec.to_builtins(found.expensive),
         "continued": found.continued,
         "ghosts": found.ghosts,
@@ -65,6 +68,7 @@ def plain_figures(figures: Figures) -> dict[str, Any]:
             "unpriced": cost.unpriced,
             "dearer_replies": cost.dearer,
             "recorded_usd": cost.recorded_usd,
+            "unrecorded_replies": cost.unrecorded,
         },
         "times": None
         if times is None

@@ -38,6 +38,8 @@ class Cost(msgspec.Struct, frozen=True):
     """Replies whose real price is higher than the list's: fast mode, priority, a region."""
     recorded_usd: float | None = None
     """What the agent recorded itself; kept beside, never mixed in."""
+    unrecorded: int = 0
+    """Replies of which no tokens were recorded."""
 
     @property
     def usd(self) -> float:
@@ -46,7 +48,7 @@ class Cost(msgspec.Struct, frozen=True):
     @property
     def at_least(self) -> bool:
         """Whether it is more in truth."""
-        return bool(self.unpriced or self.dearer)
+        return bool(self.unpriced or self.dearer or self.unrecorded)
 
 
 class Times(msgspec.Struct, frozen=True):
@@ -118,6 +120,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     figures: Figures
     subagents: Figures | None = None
     """What of it subagents used."""
+    address: str = ""
+    """Where an engagement is: ``1a2b3c4d#3-7``."""
 
 
 class Costly(msgspec.Struct, frozen=True, kw_only=True):
@@ -161,6 +165,8 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
     subagents: Figures | None = None
     previous: Figures | None = None
     """The same for as long a period before, where one was asked for."""
+    previous_after: int | None = None
+    previous_before: int | None = None
     expensive: Expensive = Expensive()
     continued: dict[str, int] = {}
     """Of one session: replies it has from others, which count there."""

@@ -27,6 +27,7 @@ Dimension = Literal[
     "engagement",
     "branch",
     "thread",
+    "program",
 ]
 DIMENSIONS: tuple[str, ...] = get_args(Dimension)
 PERIODS = ("day", "week", "month")
@@ -43,6 +44,7 @@ class Place(msgspec.Struct, frozen=True):
     engagement: str = ""
     branch: str = ""
     thread: str = ""
+    program: str = ""
 
 
 class Flow(msgspec.Struct, frozen=True, gc=False):
@@ -91,6 +93,7 @@ class Sum:
         "thin",
         "tools",
         "unpriced",
+        "unrecorded",
         "wall",
         "write_1h",
         "write_5m",
@@ -101,6 +104,7 @@ class Sum:
     def __init__(self) -> None:
         self.replies = self.input = self.output = self.read = self.write_5m = self.write_1h = 0
         self.searches = self.open_ended = self.thin = self.damaged = self.cost = self.dearer = 0
+        self.unrecorded = 0
         self.recorded = 0.0
         self.unpriced: Counter[str] = Counter()
         self.calls = self.errors = self.added = self.removed = 0
@@ -131,7 +135,9 @@ class Sum:
         agents, yours = self.agent_spans, self.your_spans
         if copies:
             agents, yours = agents + self.copied_agent_spans, yours + self.copied_your_spans
-        cost = Cost(self.cost, dict(self.unpriced), self.dearer, self.recorded or None)
+        cost = Cost(
+            self.cost, dict(self.unpriced), self.dearer, self.recorded or None, self.unrecorded
+        )
         times = Times(
             self.agent / 1000,
             self.yours / 1000,
@@ -166,7 +172,18 @@ class Sum:
 
 _ADDED = (
     *("replies", "input", "output", "read", "write_5m", "write_1h", "searches", "open_ended"),
-    *("thin", "damaged", "cost", "dearer", "recorded", "calls", "errors", "added", "removed"),
+    *(
+        "thin",
+        "damaged",
+        "cost",
+        "dearer",
+        "recorded",
+        "unrecorded",
+        "calls",
+        "errors",
+        "added",
+        "removed",
+    ),
     *("agent", "yours", "wall", "copied_agent", "copied_yours"),
 )
 
@@ -216,6 +233,11 @@ class Tally:
             timed=self._model is None and self.by != "model",
             copies=self._everything and self.by in PERIODS,
         )
+
+    @property
+    def sessions(self) -> set[str]:
+        """Sessions that have replies or time of their own in it."""
+        return set[str]().union(*(sum.sessions for sum in (*self.sums.values(), self._beside)))
 
     def row_of_agents(self, key: str) -> Figures | None:
         """What of a row subagents used; their time is in that of the calls that started them."""
@@ -325,7 +347,9 @@ class Tally:
             sum.cost += cost
             sum.recorded += row.recorded
             sum.sessions.add(session_id)
-            if rates is None:
+            if not row.total:
+                sum.unrecorded += 1
+            elif rates is None:
                 sum.unpriced[model] += 1
             flags = row.marks
             if not flags & marks.ENDED:
