@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import subprocess
 import sys
@@ -157,6 +158,21 @@ def test_threads_have_the_name_a_person_gave(run: Run, examples: Path, tmp_path:
     assert run("ingest", "--extractor", "offline", *places).status == 0
     assert run("thread", "Reed", "1", "search-drift", *places).status == 0
     assert "\nsearch-drift: " in run("usage", "thread", *places).out
+
+
+def test_long_names_have_room(run: Run, examples: Path) -> None:
+    """USE-04: on a wider terminal, names of sessions come before figures of work."""
+    for columns, room in ((80, 35), (120, 50), (200, 50)):
+        head = run("usage", "session", "--root", examples, columns=columns).out.splitlines()[0]
+        assert head.index("replies") >= room, head
+
+
+def test_spreadsheets_say_what_was_copied(run: Run, examples: Path) -> None:
+    """USE-03: a copied session's own time can be worked out from a row."""
+    done = run("usage", "session", "--csv", "--root", examples)
+    rows = list(csv.DictReader(done.out.splitlines()))
+    assert all(None not in row and None not in row.values() for row in rows)
+    assert sum(float(row["copied_agent_s"]) for row in rows) > 0
 
 
 def test_programs_are_a_dimension(run: Run, examples: Path) -> None:

@@ -98,6 +98,8 @@ def show_stats(archive: Archive, query: Query, as_json: bool, sort: str | None =
 def _show_used_alone(archive: Archive, query: Query, as_json: bool, sort: str) -> None:
     """What was used, where there are no engagements to count."""
     used = {by: _used(archive, query, by) for by in ("project", "agent")}
+    if not any(told.rows for told in used.values()):
+        raise NotFound(_NONE_YET)
     if as_json:
         print_json(stats=tally((), 0), usage={by: plain_usage(told) for by, told in used.items()})
         return

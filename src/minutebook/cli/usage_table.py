@@ -93,8 +93,8 @@ def _labels(archive: Archive, by: str, rows: list[Row]) -> list[str]:
 
 def _columns(by: str) -> tuple[Column, ...]:
     whole = terminal.columns()
-    if whole < _WIDE and by in _LONG_NAMES:
-        return _NAMED
+    if whole < _WIDEST and by in _LONG_NAMES:
+        return _NARROW if whole >= _WIDE else _NAMED
     if whole >= _WIDEST:
         return (*_NARROW, *_MORE, *_MOST_COLUMNS)
     return (*_NARROW, *_MORE) if whole >= _WIDE else _NARROW

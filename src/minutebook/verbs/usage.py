@@ -14,7 +14,8 @@ CSV_COLUMNS = (
     *("cache_write_1h", "web_searches", "usd", "at_least", "unpriced_replies", "recorded_usd"),
     *("output_lower_bound_replies", "agent_s", "your_s", "agent_clock_s", "active_clock_s"),
     *("tool_calls", "tool_errors", "files", "lines_added", "lines_removed", "commits"),
-    *("pull_requests", "subagent_replies", "subagent_usd"),
+    *("pull_requests", "subagent_replies", "subagent_usd", "address", "unrecorded_replies"),
+    *("copied_agent_s", "copied_your_s"),
 )
 
 
@@ -114,6 +115,9 @@ def csv_rows(found: Usage) -> list[list[Any]]:
                 *(work.commits, work.pull_requests),
                 agents.replies if agents else 0,
                 agents.cost.usd if agents and agents.cost else 0,
+                _safe(row.address),
+                cost.unrecorded if cost else "",
+                *((times.copied_agent, times.copied_yours) if times else ("",) * 2),
             ]
         )
     return rows
