@@ -20,9 +20,10 @@ from mcp import Client, StdioServerParameters
 from minutebook.archive import Archive, open_archive
 from minutebook.archive.finding import Answer
 from minutebook.derive.tokens import tokens
+from minutebook.derive.usage.figures import Figures, Row
 from minutebook.errors import BadArgument
 from minutebook.index.query import Query
-from minutebook.mcp.telling import HARD_LIMIT, MOST_TOKENS, WARNING, left_out, state_of
+from minutebook.mcp.telling import HARD_LIMIT, MOST_TOKENS, WARNING, left_out, state_of, usage_line
 from minutebook.mcp.tools import Tools
 from minutebook.record.store import writing
 from minutebook.verbs.materialise import materialise
@@ -472,3 +473,9 @@ def test_what_is_damaged_is_named(examples: Path, tmp_path: Path) -> None:
     assert f"{archive.layout.engagements} is damaged" in tools.engagements()
     others = [other for other in archive.records() if other != id]
     assert all("**User**" in tools.show(f"{other}#1") for other in others)
+
+
+def test_what_an_engagement_used_has_its_address() -> None:
+    """USE-04: a row an agent can hand to `show`, not an id of the inside."""
+    row = Row(key="one/e1", label="Topic", figures=Figures(), address="one#1-2")
+    assert usage_line(row).startswith("- one#1-2 Topic: ")

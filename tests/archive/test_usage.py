@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minutebook.archive import Archive
-from minutebook.archive.using import OUTSIDE, usage_of
+from minutebook.archive.using import OUTSIDE, usage_of, usage_of_list
 from minutebook.derive.usage.digest import VERSION
 from minutebook.derive.usage.figures import Figures
 from minutebook.derive.usage.tally import DIMENSIONS, PERIODS
@@ -226,6 +226,56 @@ def test_a_fork_says_what_it_continues(tmp_path: Path) -> None:
     assert (found.total.replies, found.continued) == (1, {"first": 1})
 
 
+def forked(root: Path) -> Archive:
+    """A session of two minutes, a fork of it that goes on for five, and a copy without anything
+    of its own."""
+    first = [asked("go", at(0)), reply("m1", at(1)), asked("on", at(2)), reply("m2", at(3))]
+    write(root, "first", *first)
+    write(root, "fork", *first, asked("more", at(10)), reply("m3", at(15)))
+    write(root, "later", *first, asked("what?", at(20)))
+    return Archive(root / "none", (root,))
+
+
+def test_a_fork_has_only_the_time_of_what_is_its_own(tmp_path: Path) -> None:
+    """USE-03: history that a session copied is not its time, in lists and alone."""
+    archive = forked(tmp_path)
+    rows = {row.key: row.figures.times for row in archive.usage("session").rows}
+    assert {key: times.active_clock for key, times in rows.items() if times} == {
+        "first": 180,
+        "fork": 300,
+    }
+    alone = archive.usage("model", session="fork").total.times
+    assert alone is not None and (alone.active_clock, alone.own_agent) == (300, 300)
+
+
+def test_a_session_that_only_copied_has_no_row(tmp_path: Path) -> None:
+    """USE-03, USE-04: no row without a reply, with nothing but the time of another session."""
+    archive = forked(tmp_path)
+    for by in ("session", "engagement"):
+        assert "later" not in {row.key.split("/")[0] for row in archive.usage(by).rows}
+
+
+def test_agents_hours_say_what_of_them_is_copied(tmp_path: Path) -> None:
+    """USE-03: the plain sum over sessions is kept beside the time that was really worked."""
+    times = forked(tmp_path).usage().total.times
+    assert times is not None
+    assert (times.agent, times.copied_agent, times.own_agent) == (660, 240, 420)
+    assert times.own_agent + times.own_yours == times.active_clock
+
+
+def test_a_list_counts_copies_where_it_shows_them(tmp_path: Path) -> None:
+    """USE-04, UND-08: the session that stands for its copies has what all of them used."""
+    records = [asked("go", at(0)), reply("m1", at(1)), asked("on", at(2)), reply("m2", at(3))]
+    write(tmp_path, "first", *records)
+    write(tmp_path, "whole", *records, asked("more", at(10)), reply("m3", at(15)))
+    archive = Archive(tmp_path / "none", (tmp_path,))
+    shown = archive.sessions(ghosts=True).sessions
+    assert [(session.id, session.copies) for session in shown] == [("whole", ("first",))]
+    found = usage_of_list(archive, shown)
+    assert [(row.key, row.figures.replies) for row in found.rows] == [("whole", 3)]
+    assert cost(found.rows[0].figures) == cost(archive.usage().total)
+
+
 def archived(root: Path, folder: Path) -> Archive:
     archive = Archive(folder, (root,))
     inscribe(archive, ended=True)
@@ -293,6 +343,14 @@ def test_ghosts_and_hidden_sessions_count_and_are_said(tmp_path: Path) -> None:
     assert (found.hidden, found.total.replies) == (1, 1)
     assert [row.key for row in found.rows] == ["(hidden)"]
     assert [r.key for r in usage_of(archive, "session", Filters(hidden=True)).rows] == ["ghost"]
+
+
+def test_ghosts_without_a_reply_are_counted_with_their_row(tmp_path: Path) -> None:
+    """USE-06: every ghost that has a row is among those that are said to be included."""
+    write(tmp_path, "one", asked("go", at(0)), reply("m1", at(1)))
+    write(tmp_path, "two", asked("go", at(2)), asked("on", at(3)))
+    found = Archive(tmp_path / "none", (tmp_path,)).usage("session")
+    assert len(found.rows) == found.ghosts == 2
 
 
 # -- marks

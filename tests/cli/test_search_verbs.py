@@ -236,7 +236,7 @@ def test_bad_input_is_one_sentence(run: Run, places: list[str], tmp_path: Path) 
         (["--model", "a", "--model", "b"], "two values for --model"),
         (["--phase", "blocked", "--phase", "started"], "two values for --phase"),
         (["-d", "2026-02-31"], "is not a date"),
-        (["--today", "-d", "2026-01-01"], "leave no day"),
+        (["--since", "2026-03-01", "-d", "2026-01-01"], "no day: 2026-01-01 is before 2026-03-01"),
         (['"" -- ()'], "no word in that query"),
         (["x", "--in", "elsewhere"], "elsewhere"),
     ):

@@ -16,6 +16,7 @@ from minutebook.archive.digests import digests
 from minutebook.archive.minutes import card
 from minutebook.archive.passing import passes
 from minutebook.archive.programs import within
+from minutebook.archive.sessions import SessionSummary
 from minutebook.derive.labels import known_method, known_phase
 from minutebook.derive.prices import Prices, load_library
 from minutebook.derive.usage.costly import expensive
@@ -28,14 +29,17 @@ from minutebook.errors import BadArgument
 from minutebook.index.query import Filters, limits
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.model.session import project_of
+from minutebook.sources.registry import SOURCES
 
 NO_NAME = "(no name)"
 OUTSIDE = "(outside any engagement)"
 NO_THREAD = "(in no thread)"
 NO_BRANCH = "(no branch)"
 NO_PROJECT = "(no project)"
+NO_MODEL = "(not recorded)"
 HIDDEN = "(hidden)"
 NO_FILTERS = Filters()
+NOTHING: Mapping[str, str] = {}
 F = TypeVar("F", Figures, Figures | None)
 
 
@@ -46,10 +50,12 @@ def usage_of(
     *,
     session_id: str | None = None,
     tools: bool = False,
+    stands: Mapping[str, str] = NOTHING,
 ) -> Usage:
     """What was used; of one session where one is named, else of everything that passes.
 
-    With `tools`, also how often each was called.
+    With `tools`, also how often each was called. `stands` names the session that stands for
+    another one in a list; the row of that session has what both used.
     """
     if by not in DIMENSIONS:
         raise BadArgument(f"'{by}' is not a dimension; choose one of {', '.join(DIMENSIONS)}.")
@@ -58,8 +64,10 @@ def usage_of(
     prices = known_prices(archive)
     known = digests(archive, meanwhile=None if prices.known else load_library)
     ownership = Ownership(known)
-    labels = _Labels(archive, known, by, filters)
+    labels = _Labels(archive, known, by, filters, stands)
     counted = known if session_id is None else {id: known[id] for id in known if id == session_id}
+    unbound = Filters(after=filters.after, before=filters.before, hidden=filters.hidden)
+    everything = session_id is None and filters == unbound
 
     def tally(after: int | None, before: int | None) -> Tally:
         found = Tally(
@@ -69,6 +77,7 @@ def usage_of(
             model=filters.model,
             after=after * 1000 if after is not None else None,
             before=before * 1000 if before is not None else None,
+            everything=everything,
         )
         found.count(counted, ownership)
         return found
@@ -84,14 +93,17 @@ def usage_of(
         total=total,
         subagents=found.total_of_agents(),
         previous=tally(*previous).total() if previous is not None else None,
+        previous_after=previous[0] if previous is not None else None,
+        previous_before=previous[1] if previous is not None else None,
         expensive=expensive(found.flows, total.work.calls, total.work.errors),
         continued=ownership.continued(session_id) if session_id in known else {},
     )
     keep_prices(archive, prices)
-    told = labels.marked(told, {flow.session for flow in found.flows})
+    told = labels.marked(told, found.sessions)
     told = _Masking(archive.hide, tools=tools).usage(told)
-    twice = _counted_twice(archive, ownership, {flow.session for flow in found.flows})
-    return msgspec.structs.replace(told, remarks=[*remarks(told), *copied(twice)])
+    twice = _counted_twice(archive, ownership, found.sessions)
+    more = [*remarks(told), *labels.remarks(), *copied(twice)]
+    return msgspec.structs.replace(told, remarks=more)
 
 
 def _counted_twice(archive: Archive, ownership: Ownership, counted: Container[str]) -> int:
@@ -135,10 +147,12 @@ def named_filters(
     )
 
 
-def figures_by_session(archive: Archive) -> dict[str, Figures]:
-    """What each session used, for lists."""
-    found = usage_of(archive, "session", Filters(hidden=True))
-    return {row.key: row.figures for row in found.rows}
+def usage_of_list(archive: Archive, sessions: Iterable[SessionSummary]) -> Usage:
+    """What the sessions of a list used; each together with those it stands for (UND-08)."""
+    shown = list(sessions)
+    stands = {copy: session.id for session in shown for copy in session.copies}
+    ids = frozenset({*stands, *(session.id for session in shown)})
+    return usage_of(archive, "session", Filters(hidden=True, sessions=ids), stands=stands)
 
 
 def _before(filters: Filters) -> tuple[int, int] | None:
@@ -226,8 +240,14 @@ class _Labels:
     """Names of sessions, projects, engagements; and which rounds pass the filters."""
 
     def __init__(
-        self, archive: Archive, known: Mapping[str, Digest], by: str, filters: Filters
+        self,
+        archive: Archive,
+        known: Mapping[str, Digest],
+        by: str,
+        filters: Filters,
+        stands: Mapping[str, str],
     ) -> None:
+        self._stands = stands
         self._archive, self._known, self._by, self._filters = archive, known, by, filters
         self._records = archive.minutes.records()
         self._cards: dict[str, SessionRecord] = {}
@@ -237,6 +257,7 @@ class _Labels:
         self._passing: dict[str, bool] = {}
         self._threads: dict[tuple[str, str], str] = {}
         self._names: dict[str, str] = {}
+        self._addresses: dict[str, str] = {}
         if by == "thread":
             from minutebook.archive.threads import threads
 
@@ -245,7 +266,8 @@ class _Labels:
                 for e in record.engagements:
                     if (thread := found.of(record.session_id, e.id)) is not None:
                         self._threads[record.session_id, e.id] = thread.id
-                        self._names[thread.id] = thread.topic
+                        named = f"{thread.id}: " if thread.named else ""
+                        self._names[thread.id] = f"{named}{thread.topic}"
 
     def record(self, session_id: str) -> SessionRecord:
         """What is known of a session, with or without minutes."""
@@ -280,14 +302,22 @@ class _Labels:
             work = f"{session_id}/{engagement.id}" if seen else HIDDEN
             thread = self._threads.get((session_id, engagement.id), NO_THREAD)
             self._names.setdefault(work, engagement.topic if seen else HIDDEN)
+            if seen and self._by == "engagement" and work not in self._addresses:
+                self._addresses[work] = self._address(session_id, engagement)
         return Place(
             project=project,
             agent=record.agent_name or NO_NAME,
-            session=session_id if shown else HIDDEN,
+            session=self._stands.get(session_id, session_id) if shown else HIDDEN,
             engagement=work,
             branch=f"{project}/{branch}" if branch else f"{project} {NO_BRANCH}",
             thread=thread,
+            program=SOURCES.program_of(record.source),
         )
+
+    def _address(self, session_id: str, engagement: Engagement) -> str:
+        first, last = engagement.turn_range
+        rounds = f"{first}-{last}" if last != first else str(first)
+        return f"{self._archive.short(session_id)}#{rounds}"
 
     def _fits(
         self, record: SessionRecord, engagement: Engagement | None, path: str, branch: str
@@ -320,6 +350,7 @@ class _Labels:
                 label=hide(self._label(key)),
                 figures=found.row(key),
                 subagents=found.row_of_agents(key),
+                address=self._addresses.get(key, ""),
             )
             for key in found.sums
         ]
@@ -331,7 +362,17 @@ class _Labels:
         if self._by == "session" and key in self._known:
             record = self.record(key)
             return record.name or "(nothing said)"
+        if self._by == "model" and key == "unknown":
+            return NO_MODEL
         return self._names.get(key, key)
+
+    def remarks(self) -> list[str]:
+        """What rows of engagements need, where there are none."""
+        if self._by not in ("engagement", "thread"):
+            return []
+        if any(record.engagements for record in self._records.values()):
+            return []
+        return ["There are no engagements yet: `minutebook ingest` finds them."]
 
     def marked(self, told: Usage, session_ids: Iterable[str]) -> Usage:
         """Figures that say which sessions count although lists leave them out, or lack times."""

@@ -186,13 +186,16 @@ def print_engagements(archive: Archive) -> None:
         for record, engagement in archive.engagements()
         if not (record.hidden or engagement.hidden)
     )
-    pairs, _ = once(archive, shown)
+    pairs, copies = once(archive, shown)
     print_newest(archive, pairs)
     methods = Counter(engagement.method for _, engagement in pairs)
     told = ", ".join(f"{count:,} {method}" for method, count in methods.most_common())
     if told:
         terminal.say()
         terminal.say(terminal.prose(f"In all: {terminal.one_line(told)}."))
+    if copies:
+        what = terminal.plural(copies, "engagement")
+        terminal.say(f"{what} of copied conversations counted once.")
     terminal.say(f"Read on: {archive.layout.engagements_index}")
 
 

@@ -56,7 +56,8 @@ usage_option = click.option(
 usage_sort_option = click.option(
     "--sort",
     type=click.Choice(USAGE_SORTS),
-    help="What was used most first: by cost, output tokens or active time; shows --usage.",
+    help="What was used most first: cost, tokens (output tokens only) or active time; "
+    "shows --usage.",
 )
 secrets_option = click.option(
     "--secrets", is_flag=True, help="Show keys, tokens and passwords instead of masking them."

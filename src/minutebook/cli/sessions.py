@@ -30,11 +30,11 @@ from minutebook.model import Roster
 
 if TYPE_CHECKING:
     from minutebook.archive import Archive
-    from minutebook.derive.usage.figures import Figures
+    from minutebook.derive.usage.figures import Figures, Usage
 
 _GAP = "  "
 _ROUNDS, _SIZE = 6, 7  # widths of the narrow columns
-_OUTPUT, _COST, _TIME = 7, 9, 7
+_OUTPUT, _COST, _TIME = 7, 10, 7
 _NAME_MOST = 90
 _NARROW = 70
 
@@ -80,27 +80,31 @@ def command(
         starred=starred,
         hidden=hidden,
     )
-    used = _used(book) if usage or sort else None
+    told = _used(book, found) if usage or sort else None
+    used = None if told is None else {row.key: row.figures for row in told.rows}
     rows = _sorted(found.sessions, used, sort)[:limit]
     if as_json:
+        whole: dict[str, Any] = {"usage": _plain(told.total)} if told is not None else {}
         print_json(
+            on_one_line=False,
             sessions=[as_dict(row, used) for row in rows],
             total=found.total,
             ghosts_hidden=found.ghosts_hidden,
             copies_hidden=found.copies_hidden,
             hidden=found.hidden,
             unusable=found.unusable,
+            **whole,
         )
         return
-    print_rows(book, rows, used)
+    print_rows(book, rows, used, None if told is None else told.total)
     warn_of_roster(book.roster)
-    print_remarks(found, shown=len(rows))
+    print_remarks(found, shown=len(rows), used=told is not None)
 
 
-def _used(book: Archive) -> dict[str, Figures]:
-    from minutebook.archive.using import figures_by_session
+def _used(book: Archive, found: SessionList) -> Usage:
+    from minutebook.archive.using import usage_of_list
 
-    return figures_by_session(book)
+    return usage_of_list(book, found.sessions)
 
 
 def _sorted(
@@ -116,9 +120,13 @@ def _sorted(
 def _measures(row: SessionSummary, used: Mapping[str, Figures] | None) -> tuple[str, ...]:
     if used is None:
         return (terminal.size(row.size),)
+    return _brief(used.get(row.id))
+
+
+def _brief(figures: Figures | None) -> tuple[str, str, str]:
     from minutebook.cli.usage_table import brief
 
-    return brief(used.get(row.id))
+    return brief(figures)
 
 
 def _plain(figures: Figures) -> dict[str, Any]:
@@ -168,9 +176,13 @@ def as_dict(row: SessionSummary, used: Mapping[str, Figures] | None = None) -> d
 
 
 def print_rows(
-    archive: Archive, rows: list[SessionSummary], used: Mapping[str, Figures] | None = None
+    archive: Archive,
+    rows: list[SessionSummary],
+    used: Mapping[str, Figures] | None = None,
+    total: Figures | None = None,
 ) -> None:
-    """Sessions as a table that fits the terminal; with what they used instead of their size."""
+    """Sessions as a table that fits the terminal; with what they used instead of their size, and
+    what all sessions of the list used."""
     if not rows:
         return
     whole = terminal.columns()
@@ -181,25 +193,30 @@ def print_rows(
         project = 6
     names = {row.id: terminal.one_line(archive.short(row.id)) for row in rows}
     id = max(map(len, names.values()))
-    last = (_SIZE,) if used is None else (_OUTPUT, _COST, _TIME)
-    room = whole - when - id - project - _ROUNDS - sum(last) - (4 + len(last)) * len(_GAP)
-    name = max(min(_NAME_MOST, room), 4)
-    measures = ("size",) if used is None else ("output", "cost", "time")
-    cells = ("active", "id", "name", "project", "rounds", *measures)
-    widths = (when, id, name, project, -_ROUNDS, *(-width for width in last))
-    terminal.say(terminal.quiet(_line(cells, widths)))
+    middle: tuple[tuple[int, str], ...] = ((project, "project"), (-_ROUNDS, "rounds"))
+    last: tuple[tuple[int, str], ...] = ((-_SIZE, "size"),)
+    if used is not None:
+        last = ((-_OUTPUT, "output"), (-_COST, "cost"), (-_TIME, "time"))
+        middle = middle if wide else ()  # else the name has no room
+    others = (*middle, *last)
+    room = whole - when - id - sum(abs(w) for w, _ in others) - (2 + len(others)) * len(_GAP)
+    widths = (when, id, max(min(_NAME_MOST, room), 4), *(width for width, _ in others))
+    terminal.say(terminal.quiet(_line(("active", "id", "name", *(n for _, n in others)), widths)))
     for row in rows:
         info = row.info
+        about = (terminal.one_line(info.project or ""), str(info.rounds)) if middle else ()
         texts = (
             row.when.strftime(day),
             names[row.id],
             _full_name(row),
-            terminal.one_line(info.project or ""),
-            str(info.rounds),
+            *about,
             *_measures(row, used),
         )
         line = _line(texts, widths)
         terminal.say(terminal.quiet(line) if row.ghost else line)
+    if total is not None:
+        texts = ("total", "", "", *("" for _ in middle), *_brief(total))
+        terminal.say(click.style(_line(texts, widths), bold=True))
 
 
 def _line(cells: tuple[str, ...], widths: tuple[int, ...]) -> str:
@@ -226,7 +243,7 @@ def warn_of_roster(roster: Roster) -> None:
         )
 
 
-def print_remarks(found: SessionList, shown: int) -> None:
+def print_remarks(found: SessionList, shown: int, *, used: bool = False) -> None:
     """How many there are, what the list leaves out, and how to see it."""
     if not found.sessions:
         if found.others_hidden:
@@ -237,7 +254,8 @@ def print_remarks(found: SessionList, shown: int) -> None:
                 "or try `minutebook demo`."
             )
     if shown < found.total:
-        terminal.note(f"{shown:,} of {found.total:,} sessions (--limit).")
+        beside = "; the total is of all" if used else ""
+        terminal.note(f"{shown:,} of {found.total:,} sessions (--limit){beside}.")
     elif found.total:
         terminal.note(f"{terminal.plural(found.total, 'session')}.")
     hidden = []

@@ -21,13 +21,14 @@ from minutebook.cli.options import (
     usage_sort_option,
 )
 from minutebook.cli.usage_table import brief, order_of
-from minutebook.derive.usage.figures import Usage
+from minutebook.derive.usage.figures import Figures, Usage
 from minutebook.errors import NotFound
 from minutebook.index.query import Query
-from minutebook.verbs.stats import Stats, stats
+from minutebook.verbs.stats import Stats, stats, tally
 from minutebook.verbs.usage import plain_usage
 
 _MOST = 12
+_NONE_YET = "There are no engagements yet: `minutebook ingest` finds them."
 _BARS = "▁▂▃▄▅▆▇█"
 
 
@@ -54,7 +55,10 @@ def show_stats(archive: Archive, query: Query, as_json: bool, sort: str | None =
     """Counts over the engagements a query finds, or over all that pass its filters; with what
     was used, the most by `sort` first, where one is given."""
     if not archive.records():
-        raise NotFound("There are no engagements yet: `minutebook ingest` finds them.")
+        if sort is None:
+            raise NotFound(_NONE_YET)
+        _show_used_alone(archive, query, as_json, sort)
+        return
     with telling_of_a_new_index(archive):
         found = stats(archive, query)
     used = {by: _used(archive, query, by) for by in ("project", "agent")} if sort else {}
@@ -82,13 +86,28 @@ def show_stats(archive: Archive, query: Query, as_json: bool, sort: str | None =
         _print_used(by, told, sort or "cost")
     if found.ghosts_hidden:
         count = terminal.plural(found.ghosts_hidden, "ghost is", "ghosts are")
-        terminal.note(f"{count} not counted (`minutebook sessions --ghosts` lists them).")
+        what = "it" if found.ghosts_hidden == 1 else "them"
+        beside = f"; what was used includes {what}" if used else ""
+        terminal.note(f"{count} not counted (`minutebook sessions --ghosts` lists them){beside}.")
     if found.copies_hidden:
         count = terminal.plural(found.copies_hidden, "engagement")
         terminal.note(f"{count} of copied conversations counted once (--copies counts all).")
     if found.hidden:
         count = terminal.plural(found.hidden, "hidden engagement is", "hidden engagements are")
         terminal.note(f"{count} not counted (--hidden counts them).")
+
+
+def _show_used_alone(archive: Archive, query: Query, as_json: bool, sort: str) -> None:
+    """What was used, where there are no engagements to count."""
+    used = {by: _used(archive, query, by) for by in ("project", "agent")}
+    if not any(told.rows for told in used.values()):
+        raise NotFound(_NONE_YET)
+    if as_json:
+        print_json(stats=tally((), 0), usage={by: plain_usage(told) for by, told in used.items()})
+        return
+    for by, told in used.items():
+        _print_used(by, told, sort)
+    terminal.note(_NONE_YET)
 
 
 def _used(archive: Archive, query: Query, by: str) -> Usage:
@@ -102,10 +121,16 @@ def _print_used(by: str, told: Usage, sort: str) -> None:
     rows = sorted(told.rows, key=lambda row: order_of(sort, row.figures))[:_MOST]
     terminal.say()
     terminal.say(click.style(f"Used, by {by}, at API prices", bold=True))
-    lines = [(terminal.one_line(row.label), row.figures) for row in rows]
+    lines: list[tuple[str, Figures | None]] = [
+        (terminal.one_line(row.label), row.figures) for row in rows
+    ]
+    if len(rows) < len(told.rows):
+        rest = len(told.rows) - len(rows)
+        lines.append((f"… and {rest:,} more", None))
     for label, figures in (*lines, ("total", told.total)):
         output, cost, active = brief(figures)
-        terminal.say(f"  {terminal.pad(label, 30)} {output:>8} out {cost:>11} {active:>8}")
+        what = f"{output:>8} out {cost:>11} {active:>8}" if figures is not None else ""
+        terminal.say(f"  {terminal.pad(label, 30)} {what}".rstrip())
 
 
 def _table(title: str, counts: dict[str, int], *, marked: bool = False) -> None:

@@ -42,9 +42,10 @@ def command(
 ) -> None:
     """Show tokens, cost at API prices, time and work, by day, project, model and more.
 
-    BY is day (the default), week, month, project, model, agent, session, engagement, branch or
-    thread. A session is named as everywhere: the start of its id, its title or its agent's name.
-    Each reply counts once, however many sessions hold a copy of it.
+    BY is day (the default), week, month, project, model, agent, session, engagement, branch,
+    thread or program (which coding agent ran). A session is named as everywhere: the start of its
+    id, its title or its agent's name. Each reply counts once, however many sessions hold a copy of
+    it.
     """
     gc.disable()  # a hundred thousand values without a cycle: looking for some takes time
     click.get_current_context().call_on_close(gc.enable)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from datetime import date
 
 import click
 
 from minutebook.archive import Archive
 from minutebook.cli import terminal
-from minutebook.derive.usage.figures import Expensive, Figures, Usage
+from minutebook.derive.usage.figures import Expensive, Figures, Row, Times, Usage
 from minutebook.derive.usage.tally import PERIODS
-from minutebook.derive.usage.wording import duration, money, short
+from minutebook.derive.usage.wording import duration, is_known, money, short
 
 _MOST = 31
 _WIDE, _WIDEST = 110, 150  # columns from which more is shown
@@ -22,7 +23,7 @@ _DATE = re.compile(r"-20\d{6}$")
 Column = tuple[str, int]
 _NARROW: tuple[Column, ...] = (
     ("replies", 7),
-    ("input", 6),
+    ("input", 5),
     ("output", 7),
     ("c.read", 6),
     ("w.5m", 6),
@@ -42,7 +43,7 @@ def print_usage(
 ) -> None:
     """The table, its total, what was expensive, and what one has to know."""
     if not found.rows:
-        terminal.note("Nothing was used that passes." if archive.exists else "No sessions found.")
+        terminal.note("Nothing matches these filters." if archive.ids() else "No sessions found.")
         return
     most = limit or _MOST
     rows = found.rows[-most:] if found.by in PERIODS else found.rows[:most]
@@ -55,7 +56,7 @@ def print_usage(
     head = " ".join((terminal.pad(found.by, room), *(f"{n:>{w}}" for n, w in columns)))
     terminal.say(terminal.quiet(head))
     dearest = max((_usd(row.figures) for row in rows), default=0.0)
-    labels = _labels(archive, found.by, [(row.key, row.label) for row in rows])
+    labels = _labels(archive, found.by, rows)
     for row, label in zip(rows, labels, strict=True):
         line = _line(label, row.figures, columns, room)
         if bars and dearest:
@@ -65,7 +66,7 @@ def print_usage(
     total = _line("total", found.total, columns, room)
     terminal.say(click.style(total, bold=True))
     if found.subagents is not None:
-        terminal.say(_line("of it subagents", found.subagents, columns, room))
+        terminal.say(_line("of which subagents", found.subagents, columns, room))
     _print_rest(archive, found)
     if len(rows) < len(found.rows):
         terminal.note(f"{len(rows):,} of {len(found.rows):,} rows (--limit); the total is of all.")
@@ -73,15 +74,15 @@ def print_usage(
         terminal.note(terminal.one_line(remark))
 
 
-def _labels(archive: Archive, by: str, rows: list[tuple[str, str]]) -> list[str]:
-    """What each row is called: a session with the start of its id, a model without its date
-    where that still names it."""
-    names = [terminal.one_line(label) for _, label in rows]
+def _labels(archive: Archive, by: str, rows: list[Row]) -> list[str]:
+    """What each row is called: a session with the start of its id, an engagement with its
+    address, a model without its date where that still names it."""
+    names = [terminal.one_line(f"{row.address} {row.label}".lstrip()) for row in rows]
     if by == "session":
         known = archive.ids()
         return [
-            f"{terminal.one_line(archive.short(key))} {name}" if key in known else name
-            for (key, _), name in zip(rows, names, strict=True)
+            f"{terminal.one_line(archive.short(row.key))} {name}" if row.key in known else name
+            for row, name in zip(rows, names, strict=True)
         ]
     if by == "model":
         plain = [_DATE.sub("", name) for name in names]
@@ -92,8 +93,8 @@ def _labels(archive: Archive, by: str, rows: list[tuple[str, str]]) -> list[str]
 
 def _columns(by: str) -> tuple[Column, ...]:
     whole = terminal.columns()
-    if whole < _WIDE and by in _LONG_NAMES:
-        return _NAMED
+    if whole < _WIDEST and by in _LONG_NAMES:
+        return _NARROW if whole >= _WIDE else _NAMED
     if whole >= _WIDEST:
         return (*_NARROW, *_MORE, *_MOST_COLUMNS)
     return (*_NARROW, *_MORE) if whole >= _WIDE else _NARROW
@@ -116,11 +117,11 @@ def _cells(figures: Figures) -> dict[str, str]:
         "c.read": short(tokens.cache_read),
         "w.5m": short(tokens.cache_write_5m),
         "w.1h": short(tokens.cache_write_1h),
-        "cost": money(figures.cost),
+        "cost": money(figures.cost) if figures.replies else "",
         "active": duration(times.active_clock) if times is not None else "",
         "hits": f"{rate:.0%}" if rate is not None else "",
-        "agent": duration(times.agent) if times is not None else "",
-        "you": duration(times.yours) if times is not None else "",
+        "agent": duration(times.own_agent) if times is not None else "",
+        "you": duration(times.own_yours) if times is not None else "",
         "calls": short(work.calls),
         "errors": short(work.errors),
         "files": short(work.files),
@@ -157,17 +158,16 @@ def _print_rest(archive: Archive, found: Usage) -> None:
     terminal.say()
     rate = total.tokens.hit_rate
     told = f"Cost {money(total.cost)} at API prices"
+    if total.cost is not None and not is_known(total.cost):
+        unpriced = total.cost.unpriced
+        told = "The API prices are not known" if unpriced else "No usage was recorded"
     if rate is not None:
         told += f"; {rate:.1%} of what was read came from the cache"
     terminal.say(f"{told}.")
     if total.times is not None and total.times.active_clock:
-        times = total.times
-        terminal.say(
-            f"Active {duration(times.active_clock)} by the clock; agents worked "
-            f"{duration(times.agent)} in all, you {duration(times.yours)}."
-        )
+        terminal.say(_timed(total.times))
     if found.previous is not None:
-        terminal.say(_compared(total, found.previous))
+        terminal.say(terminal.prose(_compared(found, found.previous)))
     if total.work.tools:
         most = [f"{terminal.one_line(t)} {n:,}" for t, n in list(total.work.tools.items())[:8]]
         terminal.say(f"Tools: {', '.join(most)}.")
@@ -177,9 +177,27 @@ def _print_rest(archive: Archive, found: Usage) -> None:
         terminal.say(f"Continued, and counted there: {parts}.")
 
 
-def _compared(total: Figures, before: Figures) -> str:
+def _timed(times: Times) -> str:
+    """Time in one sentence, without what took none; copied history counts once."""
+    agents, yours = duration(times.own_agent), duration(times.own_yours)
+    parts = [f"agents worked {agents} in all"] if agents else []
+    if yours:
+        parts.append(f"you {yours}" if agents else f"you worked {yours}")
+    told = f"Active {duration(times.active_clock) or '0s'} by the clock"
+    return f"{told}; {', '.join(parts)}." if parts else f"{told}."
+
+
+def _days(after: int | None, before: int | None) -> str:
+    first = date.fromtimestamp(after or 0)
+    last = date.fromtimestamp(before - 1) if before is not None else date.today()
+    return f"{first} to {last}" if first < last else str(first)
+
+
+def _compared(found: Usage, before: Figures) -> str:
+    total = found.total
+    then_days = _days(found.previous_after, found.previous_before)
     if not before.replies:
-        return "Nothing was used in the period before."
+        return f"Nothing was used in the period before ({then_days})."
     changes = [
         f"{name} {now / then - 1:+.0%}"
         for name, now, then in (
@@ -189,7 +207,11 @@ def _compared(total: Figures, before: Figures) -> str:
         )
         if then
     ]
-    return f"The period before cost {money(before.cost)}. Compared with it: {', '.join(changes)}."
+    now_days = _days(found.after, found.before)
+    return (
+        f"The period before ({then_days}) cost {money(before.cost)}. "
+        f"Compared with it, {now_days}: {', '.join(changes)}."
+    )
 
 
 def _print_expensive(archive: Archive, found: Expensive) -> None:
@@ -200,16 +222,16 @@ def _print_expensive(archive: Archive, found: Expensive) -> None:
             f"tokens (${found.long_usd:,.2f})"
         )
     if found.rewrites:
-        times = terminal.plural(found.rewrites, "time")
+        often = "once" if found.rewrites == 1 else f"{found.rewrites:,} times"
         reasons.append(
-            f"{times} the cache was lost and {short(found.rewritten)} tokens were written again "
+            f"the cache was lost {often} and {short(found.rewritten)} tokens were written again "
             f"(${found.rewritten_usd:,.2f} more than reading them)"
         )
     if found.errors:
         share = found.errors / found.calls if found.calls else 0
         reasons.append(f"{found.errors:,} of {found.calls:,} tool calls failed ({share:.1%})")
     if reasons:
-        terminal.say(terminal.prose(f"What made it dear: {'; '.join(reasons)}."))
+        terminal.say(terminal.prose(f"What made it expensive: {'; '.join(reasons)}."))
     for costly in found.rounds[:3]:
         address = f"{archive.short(costly.session_id)}#{costly.round}"
         why = [f"{terminal.plural(costly.replies, 'reply', 'replies')}"]

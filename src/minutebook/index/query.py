@@ -6,6 +6,7 @@ Anything typed is a query. What looks like an operator and is none is a word.
 from __future__ import annotations
 
 import re
+from datetime import date
 from typing import Any
 
 import msgspec
@@ -209,5 +210,6 @@ def limits(
     after = max((start for start, _ in spans if start is not None), default=None)
     before = min((end for _, end in spans if end is not None), default=None)
     if after is not None and before is not None and after >= before:
-        raise BadArgument("These dates leave no day: give fewer of them.")
+        begins, ends = date.fromtimestamp(after), date.fromtimestamp(before - 1)
+        raise BadArgument(f"These dates leave no day: {ends} is before {begins}.")
     return after, before

@@ -70,7 +70,8 @@ def paged(
 def usage_line(row: Row) -> str:
     """A row of what was used."""
     label = one_line(row.label)
-    name = label if row.key == row.label else f"{one_line(row.key)} {label}"
+    key = one_line(row.address or row.key)
+    name = label if row.key == row.label else f"{key} {label}"
     return f"- {name}: {usage_text(row.figures)}"
 
 

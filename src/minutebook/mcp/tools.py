@@ -401,7 +401,8 @@ class Tools:
         cursor: given.Cursor = None,
     ) -> str:
         """What was used: replies, five kinds of tokens, cost at API prices, active time, tool
-        calls; by day, week, month, project, model, agent, session, engagement, branch or thread."""
+        calls; by day, week, month, project, model, agent, session, engagement, branch, thread
+        or program."""
         with self._lock:
             found = self._archive.usage(
                 by,

@@ -14,7 +14,8 @@ CSV_COLUMNS = (
     *("cache_write_1h", "web_searches", "usd", "at_least", "unpriced_replies", "recorded_usd"),
     *("output_lower_bound_replies", "agent_s", "your_s", "agent_clock_s", "active_clock_s"),
     *("tool_calls", "tool_errors", "files", "lines_added", "lines_removed", "commits"),
-    *("pull_requests", "subagent_replies", "subagent_usd"),
+    *("pull_requests", "subagent_replies", "subagent_usd", "address", "unrecorded_replies"),
+    *("copied_agent_s", "copied_your_s"),
 )
 
 
@@ -28,6 +29,7 @@ def plain_usage(found: Usage) -> dict[str, Any]:
             {
                 "key": row.key,
                 "label": row.label,
+                "address": row.address or None,
                 **plain_figures(row.figures),
                 "subagents": plain_figures(row.subagents) if row.subagents is not None else None,
             }
@@ -36,6 +38,8 @@ def plain_usage(found: Usage) -> dict[str, Any]:
         "total": plain_figures(found.total),
         "subagents": plain_figures(found.subagents) if found.subagents is not None else None,
         "previous": plain_figures(found.previous) if found.previous is not None else None,
+        "previous_since": _moment(found.previous_after),
+        "previous_until": _moment(found.previous_before),
         "expensive": msgspec.to_builtins(found.expensive),
         "continued": found.continued,
         "ghosts": found.ghosts,
@@ -65,6 +69,7 @@ def plain_figures(figures: Figures) -> dict[str, Any]:
             "unpriced": cost.unpriced,
             "dearer_replies": cost.dearer,
             "recorded_usd": cost.recorded_usd,
+            "unrecorded_replies": cost.unrecorded,
         },
         "times": None
         if times is None
@@ -74,6 +79,8 @@ def plain_figures(figures: Figures) -> dict[str, Any]:
             "agent_clock_s": times.agent_clock,
             "active_clock_s": times.active_clock,
             "wall_s": times.wall,
+            "copied_agent_s": times.copied_agent,
+            "copied_your_s": times.copied_yours,
         },
         "work": msgspec.to_builtins(figures.work),
     }
@@ -108,6 +115,9 @@ def csv_rows(found: Usage) -> list[list[Any]]:
                 *(work.commits, work.pull_requests),
                 agents.replies if agents else 0,
                 agents.cost.usd if agents and agents.cost else 0,
+                _safe(row.address),
+                cost.unrecorded if cost else "",
+                *((times.copied_agent, times.copied_yours) if times else ("",) * 2),
             ]
         )
     return rows

@@ -19,7 +19,7 @@ class _Round:
 
 
 def expensive(flows: Iterable[Flow], calls: int, errors: int) -> Expensive:
-    """The rounds that cost most, and what made things dear on the whole."""
+    """The rounds that cost most, and what made things expensive on the whole."""
     rounds: dict[tuple[str, int], _Round] = {}
     before: dict[str, Flow] = {}
     longs = long_cost = rewrites = rewritten = extra = 0

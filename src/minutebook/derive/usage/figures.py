@@ -38,6 +38,8 @@ class Cost(msgspec.Struct, frozen=True):
     """Replies whose real price is higher than the list's: fast mode, priority, a region."""
     recorded_usd: float | None = None
     """What the agent recorded itself; kept beside, never mixed in."""
+    unrecorded: int = 0
+    """Replies of which no tokens were recorded."""
 
     @property
     def usd(self) -> float:
@@ -46,19 +48,32 @@ class Cost(msgspec.Struct, frozen=True):
     @property
     def at_least(self) -> bool:
         """Whether it is more in truth."""
-        return bool(self.unpriced or self.dearer)
+        return bool(self.unpriced or self.dearer or self.unrecorded)
 
 
 class Times(msgspec.Struct, frozen=True):
     """Seconds; by the clock means that what ran at once counts once."""
 
     agent: float = 0.0
-    """Sum over all sessions: agent hours."""
+    """Sum over all sessions, what they copied included: agent hours."""
     yours: float = 0.0
+    """The same of the person."""
     agent_clock: float = 0.0
     active_clock: float = 0.0
     wall: float = 0.0
     """From the first to the last record of each session, idle time and all."""
+    copied_agent: float = 0.0
+    """What of `agent` is history that a session has from another; no clock has it again."""
+    copied_yours: float = 0.0
+
+    @property
+    def own_agent(self) -> float:
+        """The agents' time, copied history once."""
+        return self.agent - self.copied_agent
+
+    @property
+    def own_yours(self) -> float:
+        return self.yours - self.copied_yours
 
 
 class Work(msgspec.Struct, frozen=True):
@@ -105,6 +120,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     figures: Figures
     subagents: Figures | None = None
     """What of it subagents used."""
+    address: str = ""
+    """Where an engagement is: ``1a2b3c4d#3-7``."""
 
 
 class Costly(msgspec.Struct, frozen=True, kw_only=True):
@@ -148,6 +165,8 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
     subagents: Figures | None = None
     previous: Figures | None = None
     """The same for as long a period before, where one was asked for."""
+    previous_after: int | None = None
+    previous_before: int | None = None
     expensive: Expensive = Expensive()
     continued: dict[str, int] = {}
     """Of one session: replies it has from others, which count there."""

@@ -18,6 +18,29 @@ Owned = list[tuple[Row, str] | None]
 another session."""
 
 
+_FOREVER = 1 << 60
+
+
+class Copied:
+    """How far the rounds of a session are history that it has from another one."""
+
+    def __init__(self, digest: Digest, owned: Owned) -> None:
+        last: dict[int, int] = {}
+        own: dict[int, bool] = {}
+        for row, mine in zip(digest.rows, owned, strict=True):
+            if mine is None:
+                last[row.round] = max(last.get(row.round, 0), row.at)
+            own[row.round] = own.get(row.round, False) or mine is not None
+        self._last, self._own = last, own
+        self._whole = max((round for round in last if not own[round]), default=-1)
+
+    def until(self, round: int) -> int:
+        """Up to which moment a round is copied; 0 where nothing of it is."""
+        if round not in self._own:  # nothing was replied: it stands or falls with what follows
+            return _FOREVER if round <= self._whole else 0
+        return self._last.get(round, 0) if self._own[round] else _FOREVER
+
+
 class Ownership:
     """Which replies are whose, over all sessions there are."""
 

@@ -17,8 +17,14 @@ def remarks(found: Usage) -> list[str]:
         told.append(f"Unpriced: {named}. The cost is at least what is shown.")
     if cost is not None and cost.dearer:
         told.append(
-            f"{plural(cost.dearer, 'reply', 'replies')} in fast mode, with priority or in a dearer "
-            "region: the list has only the standard price, so the cost is at least what is shown."
+            f"{plural(cost.dearer, 'reply', 'replies')} in fast mode, with priority or in a "
+            "costlier region: the list has only the standard price, so the cost is at least what "
+            "is shown."
+        )
+    if cost is not None and cost.unrecorded:
+        told.append(
+            f"{plural(cost.unrecorded, 'reply', 'replies')} without recorded usage: tokens and "
+            "cost are at least what is shown."
         )
     if total.open_ended:
         told.append(
@@ -38,10 +44,10 @@ def remarks(found: Usage) -> list[str]:
     if cost is not None and cost.recorded_usd:
         told.append(f"The agent itself recorded ${cost.recorded_usd:,.2f}; it is not mixed in.")
     if found.ghosts:
-        told.append(f"{plural(found.ghosts, 'ghost is', 'ghosts are')} counted, too.")
+        told.append(f"{plural(found.ghosts, 'ghost is', 'ghosts are')} included.")
     if found.hidden:
         what = plural(found.hidden, "session that you hid is", "sessions that you hid are")
-        told.append(f"{what} counted, too.")
+        told.append(f"{what} included.")
     if found.timeless:
         told.append(
             f"{plural(found.timeless, 'session')} without times: the first release kept none."

@@ -13,7 +13,7 @@ from minutebook.derive.usage import digest as marks
 from minutebook.derive.usage.calendar import Calendar
 from minutebook.derive.usage.digest import SYNTHETIC, Digest
 from minutebook.derive.usage.figures import Cost, Figures, Times, Tokens, Work
-from minutebook.derive.usage.ownership import Ownership
+from minutebook.derive.usage.ownership import Copied, Ownership
 from minutebook.derive.usage.times import by_the_clock, cut
 
 Dimension = Literal[
@@ -27,6 +27,7 @@ Dimension = Literal[
     "engagement",
     "branch",
     "thread",
+    "program",
 ]
 DIMENSIONS: tuple[str, ...] = get_args(Dimension)
 PERIODS = ("day", "week", "month")
@@ -43,6 +44,7 @@ class Place(msgspec.Struct, frozen=True):
     engagement: str = ""
     branch: str = ""
     thread: str = ""
+    program: str = ""
 
 
 class Flow(msgspec.Struct, frozen=True, gc=False):
@@ -69,6 +71,10 @@ class Sum:
         "agent_spans",
         "calls",
         "commits",
+        "copied_agent",
+        "copied_agent_spans",
+        "copied_your_spans",
+        "copied_yours",
         "cost",
         "damaged",
         "dearer",
@@ -87,6 +93,7 @@ class Sum:
         "thin",
         "tools",
         "unpriced",
+        "unrecorded",
         "wall",
         "write_1h",
         "write_5m",
@@ -97,6 +104,7 @@ class Sum:
     def __init__(self) -> None:
         self.replies = self.input = self.output = self.read = self.write_5m = self.write_1h = 0
         self.searches = self.open_ended = self.thin = self.damaged = self.cost = self.dearer = 0
+        self.unrecorded = 0
         self.recorded = 0.0
         self.unpriced: Counter[str] = Counter()
         self.calls = self.errors = self.added = self.removed = 0
@@ -105,9 +113,11 @@ class Sum:
         self.commits: set[str] = set()
         self.pulls: set[str] = set()
         self.sessions: set[str] = set()
-        self.agent = self.yours = self.wall = 0
+        self.agent = self.yours = self.wall = self.copied_agent = self.copied_yours = 0
         self.agent_spans: list[tuple[int, int]] = []
         self.your_spans: list[tuple[int, int]] = []
+        self.copied_agent_spans: list[tuple[int, int]] = []
+        self.copied_your_spans: list[tuple[int, int]] = []
 
     def take(self, other: Sum) -> None:
         """Add what another has."""
@@ -117,15 +127,25 @@ class Sum:
             getattr(self, name).update(getattr(other, name))
         self.agent_spans += other.agent_spans
         self.your_spans += other.your_spans
+        self.copied_agent_spans += other.copied_agent_spans
+        self.copied_your_spans += other.copied_your_spans
 
-    def figures(self, *, priced: bool, timed: bool) -> Figures:
-        cost = Cost(self.cost, dict(self.unpriced), self.dearer, self.recorded or None)
+    def figures(self, *, priced: bool, timed: bool, copies: bool = False) -> Figures:
+        """With `copies`, the clock also runs in history that sessions have from others."""
+        agents, yours = self.agent_spans, self.your_spans
+        if copies:
+            agents, yours = agents + self.copied_agent_spans, yours + self.copied_your_spans
+        cost = Cost(
+            self.cost, dict(self.unpriced), self.dearer, self.recorded or None, self.unrecorded
+        )
         times = Times(
             self.agent / 1000,
             self.yours / 1000,
-            by_the_clock(self.agent_spans) / 1000,
-            by_the_clock([*self.agent_spans, *self.your_spans]) / 1000,
+            by_the_clock(agents) / 1000,
+            by_the_clock([*agents, *yours]) / 1000,
             self.wall / 1000,
+            self.copied_agent / 1000,
+            self.copied_yours / 1000,
         )
         return Figures(
             replies=self.replies,
@@ -152,8 +172,19 @@ class Sum:
 
 _ADDED = (
     *("replies", "input", "output", "read", "write_5m", "write_1h", "searches", "open_ended"),
-    *("thin", "damaged", "cost", "dearer", "recorded", "calls", "errors", "added", "removed"),
-    *("agent", "yours", "wall"),
+    *(
+        "thin",
+        "damaged",
+        "cost",
+        "dearer",
+        "recorded",
+        "unrecorded",
+        "calls",
+        "errors",
+        "added",
+        "removed",
+    ),
+    *("agent", "yours", "wall", "copied_agent", "copied_yours"),
 )
 
 
@@ -170,19 +201,23 @@ class Tally:
         after: int | None = None,
         before: int | None = None,
         calendar: Calendar | None = None,
+        everything: bool = False,
     ) -> None:
         """`place` says where a round of a session belongs; None where it does not pass. `model`
-        is a part of a model's name; `after` and `before` are milliseconds."""
+        is a part of a model's name; `after` and `before` are milliseconds. Where `everything`
+        passes, what a session copied was done by another one that passes, too."""
         self.by, self._place, self._prices = by, place, prices
         self._model = model.lower() if model else None
         self._after, self._before = after, before
         self._calendar = calendar or Calendar()
+        self._everything = everything
         self.sums: dict[str, Sum] = {}
         self.agents: dict[str, Sum] = {}
         """Of those, what subagents used."""
         self.flows: list[Flow] = []
         self._models: dict[str, bool] = {}
         self._beside = Sum()  # time, where rows cannot have it: records do not name a model
+        self._passive: dict[str, Sum] = {}  # time that makes no row by itself
 
     def count(self, digests: Mapping[str, Digest], ownership: Ownership) -> None:
         """Sum up sessions; whose their replies are is known over all there are."""
@@ -190,9 +225,19 @@ class Tally:
             self._session(session_id, digest, ownership)
 
     def row(self, key: str) -> Figures:
-        return self.sums[key].figures(
-            priced=self._prices is not None, timed=self._model is None and self.by != "model"
+        found = self.sums[key]
+        if key in self._passive:
+            found = _joined([found, self._passive[key]])
+        return found.figures(
+            priced=self._prices is not None,
+            timed=self._model is None and self.by != "model",
+            copies=self._everything and self.by in PERIODS,
         )
+
+    @property
+    def sessions(self) -> set[str]:
+        """Sessions that have replies or time of their own in it."""
+        return set[str]().union(*(sum.sessions for sum in (*self.sums.values(), self._beside)))
 
     def row_of_agents(self, key: str) -> Figures | None:
         """What of a row subagents used; their time is in that of the calls that started them."""
@@ -200,8 +245,10 @@ class Tally:
         return found.figures(priced=self._prices is not None, timed=False) if found else None
 
     def total(self) -> Figures:
-        whole = _joined([*self.sums.values(), self._beside])
-        return whole.figures(priced=self._prices is not None, timed=self._model is None)
+        whole = _joined([*self.sums.values(), *self._passive.values(), self._beside])
+        return whole.figures(
+            priced=self._prices is not None, timed=self._model is None, copies=self._everything
+        )
 
     def total_of_agents(self) -> Figures | None:
         whole = _joined(self.agents.values())
@@ -212,7 +259,8 @@ class Tally:
         places: dict[int, Place | None] = {}
         keys: list[tuple[Sum, Sum | None] | None] = []
         failed = Counter(call.row for call in digest.calls if call.error)
-        for at, owned in enumerate(ownership.of(session_id)):
+        known = ownership.of(session_id)
+        for at, owned in enumerate(known):
             if owned is None or owned[1] == SYNTHETIC:
                 keys.append(None)
                 continue
@@ -229,7 +277,7 @@ class Tally:
         self._work(digest, keys)
         self._recorded(session_id, digest, places)
         if self._model is None:
-            self._time(session_id, digest, places)
+            self._time(session_id, digest, places, Copied(digest, known))
 
     def _placed(self, places: dict[int, Place | None], session_id: str, round: int) -> Place | None:
         if round not in places:
@@ -299,7 +347,9 @@ class Tally:
             sum.cost += cost
             sum.recorded += row.recorded
             sum.sessions.add(session_id)
-            if rates is None:
+            if not row.total:
+                sum.unrecorded += 1
+            elif rates is None:
                 sum.unpriced[model] += 1
             flags = row.marks
             if not flags & marks.ENDED:
@@ -355,7 +405,9 @@ class Tally:
         known = self.sums.get(place.session) if self.by == "session" else None
         (known or self._beside).recorded += digest.recorded
 
-    def _time(self, session_id: str, digest: Digest, places: dict[int, Place | None]) -> None:
+    def _time(
+        self, session_id: str, digest: Digest, places: dict[int, Place | None], copied: Copied
+    ) -> None:
         after, before = self._after or 0, self._before or _FOREVER
         for span in digest.spans:
             place = self._placed(places, session_id, span.round)
@@ -365,8 +417,13 @@ class Tally:
             pieces = [whole]
             if self.by in PERIODS:
                 pieces = list(cut(*whole, self._calendar.midnights(*whole)))
+            until = copied.until(span.round)
             for start, end in pieces:
-                _spend(self._timed(place, start), session_id, start, end, span.yours)
+                own = max(start, min(end, until))
+                if own > start:
+                    _copy(self._aside(place, start), start, own, span.yours)
+                if end > own:
+                    _spend(self._timed(place, start), session_id, own, end, span.yours)
         self._wall(session_id, digest, places)
 
     def _wall(self, session_id: str, digest: Digest, places: dict[int, Place | None]) -> None:
@@ -378,12 +435,18 @@ class Tally:
         after, before = self._after or 0, self._before or _FOREVER
         start, end = max(digest.first, after), min(digest.last, before)
         if end > start:
-            self._timed(place, start).wall += end - start
+            self._aside(place, start).wall += end - start
 
     def _timed(self, place: Place, at: int) -> Sum:
         if self.by == "model":
             return self._beside
         return self._sums(self._key(place, at, ""), agent=False)[0]
+
+    def _aside(self, place: Place, at: int) -> Sum:
+        """For time that is nobody's work: a row has it only if it has something else, too."""
+        if self.by == "model":
+            return self._beside
+        return self._passive.setdefault(self._key(place, at, ""), Sum())
 
 
 _ODD = marks.FAST | marks.DEARER | marks.THIN | marks.DAMAGED
@@ -397,6 +460,18 @@ def _spend(sum: Sum, session_id: str, start: int, end: int, yours: bool) -> None
     else:
         sum.agent += end - start
         sum.agent_spans.append((start, end))
+
+
+def _copy(sum: Sum, start: int, end: int, yours: bool) -> None:
+    """Time of history that a session copied: in the plain sum over sessions, never its own."""
+    if yours:
+        sum.yours += end - start
+        sum.copied_yours += end - start
+        sum.copied_your_spans.append((start, end))
+    else:
+        sum.agent += end - start
+        sum.copied_agent += end - start
+        sum.copied_agent_spans.append((start, end))
 
 
 def _joined(sums: Iterable[Sum]) -> Sum:

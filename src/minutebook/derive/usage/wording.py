@@ -18,7 +18,8 @@ def usage_text(figures: Figures) -> str:
         f"cache write {short(tokens.cache_write_5m)} (5 min) {short(tokens.cache_write_1h)} (1 h)",
     ]
     if figures.cost is not None:
-        parts.append(f"{money(figures.cost)} at API prices")
+        known = " at API prices" if is_known(figures.cost) else ""
+        parts.append(f"{money(figures.cost)}{known}")
     if times is not None:
         parts.append(f"active {duration(times.active_clock) or '0s'}")
     parts.append(f"{plural(work.calls, 'tool call')}, {work.errors:,} failed")
@@ -29,9 +30,14 @@ def money(cost: Cost | None) -> str:
     """Dollars at API prices; ≥ where it is more in truth."""
     if cost is None:
         return ""
-    if cost.unpriced and not cost.exact:
-        return "unpriced"
+    if not is_known(cost):
+        return "unpriced" if cost.unpriced else "unrecorded"
     return f"{'≥' if cost.at_least else ''}${cost.usd:,.2f}"
+
+
+def is_known(cost: Cost) -> bool:
+    """Whether anything can be said of a cost: of some replies there are tokens and prices."""
+    return bool(cost.exact or not (cost.unpriced or cost.unrecorded))
 
 
 def short(count: int) -> str:
