@@ -129,6 +129,45 @@ def test_beside_an_open_one_start_asks(tmp_path: Path) -> None:
     assert only(tmp_path).topic == "Passkey login"
 
 
+def test_beside_a_finished_one_start_says_so(tmp_path: Path) -> None:
+    """FUT-01: one that was ended by hand is not called open, and can be moved to the archive."""
+    ended = begun(tmp_path)
+    path = tmp_path / "engagement.md"
+    path.write_text(path.read_text().replace("phase: started", "phase: completed"))
+    with pytest.raises(Conflict, match="has ended and still stands in"):
+        engagement.start(tmp_path, "Other", "debug")
+    with pytest.raises(BadArgument, match="no open engagement"):
+        engagement.start(tmp_path, "Other", "debug", child=True)
+    engagement.start(tmp_path, "Other", "debug", switch=True)
+    assert (tmp_path / "engagements" / "archive" / f"{ended.id}.md").exists()
+
+
+def test_closing_answers_beside_any_number_of_closed_ones(tmp_path: Path) -> None:
+    """FUT-01: the file just written is read by its path, though a list of files is bounded."""
+    closed = tmp_path / "engagements" / "archive"
+    closed.mkdir(parents=True)
+    for number in range(501):
+        (closed / f"z{number}.md").write_text(f"---\nengagement_id: z{number}\n---\n")
+    begun(tmp_path)
+    done = engagement.close(tmp_path, phase="abandoned", now=LATER)
+    assert (done.engagement.phase, done.engagement.place) == ("abandoned", "archived")
+
+
+@pytest.mark.parametrize("verb", ["start", "advance"])
+def test_a_refusal_shows_no_secret(tmp_path: Path, verb: str) -> None:
+    """ARC-06: a key in a file's title or phase is not in the sentence."""
+    path, secret = tmp_path / "engagement.md", "sk-ant-" + "api03-" + "aB3dE6gH9jK2mN5pQ8sT1v" * 4
+    begun(tmp_path, "Rotate it")
+    text = path.read_text().replace("# Rotate it", f"# Rotate {secret}")
+    path.write_text(text.replace("phase: started", f"phase: {secret}"))
+    with pytest.raises((Conflict, BadArgument)) as refused:
+        if verb == "start":
+            engagement.start(tmp_path, "Other", "debug")
+        else:
+            engagement.advance(tmp_path, "nowhere")
+    assert "sk-ant-" in str(refused.value) and secret[13:] not in str(refused.value)
+
+
 def test_a_child_waits_for_its_end_and_gives_back(tmp_path: Path) -> None:
     """FUT-01: the parent moves aside, and is the current one again when the child is closed."""
     parent = begun(tmp_path)

@@ -59,6 +59,11 @@ class ProjectEngagements:
         found = [self._read(path, place) for path, place in self._paths()]
         return _with_doubles([file for file in found if file is not None])
 
+    def file(self, path: Path) -> EngagementFile | None:
+        """The engagement at a path of ours, however many there are; None where there is none."""
+        places: dict[Path, Place] = {self.project: "current", self.folder: "open"}
+        return self._read(path, places.get(path.parent, "archived"))
+
     def _paths(self) -> Iterator[tuple[Path, Place]]:
         yield self.current, "current"
         yield from ((path, "open") for path in _markdown(self.folder))
