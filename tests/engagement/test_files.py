@@ -269,6 +269,7 @@ BIG = BY_HAND + "x" * 5_000_000
 CONFLICT = BY_HAND.replace(
     "phase: impl", "<<<<<<< HEAD\nphase: test\n=======\nphase: impl"
 ).replace("obligations:", ">>>>>>> other\nobligations:")
+STAIRS = "".join(f"{' ' * depth}x:\n" for depth in range(340))
 BROKEN = {
     "no frontmatter": ("# Only a title\n\nwords\n", "no frontmatter"),
     "empty": ("", "no frontmatter"),
@@ -281,8 +282,28 @@ BROKEN = {
     "not a word": (BY_HAND.replace("method: build", "method: [a]"), "method is not a word"),
     "not a time": (BY_HAND.replace("sessions: []", "started: soon"), "started is not a time"),
     "odd items": (BY_HAND.replace("  - Tell ops", "  - [1]"), "1 of obligations cannot"),
+    "aliases": (BY_HAND.replace('"hopeful"', "&a [x, x]\nworse: [*a, *a]"), "anchors or aliases"),
+    "long": (BY_HAND.replace("hopeful", "x" * 70_000), "longer than 64 KB"),
+    "stairs": ("---\nphase: a\n" + STAIRS + "---\n", "no engagement_id"),
     "deep": ("---\nx: " + "[" * 5000 + "\n---\n", "nested too deeply"),
 }
+
+
+@pytest.mark.parametrize(
+    ("line", "topic"),
+    [
+        ("# Login", "Login"),
+        ("#  Login ## ", "Login"),
+        ("# C# and F#", "C# and F"),
+        ("# Login\r", "Login"),
+        ("#\n\n# Login", "Login"),
+        ("# " + "#" * 900_000 + "x", "#" * 300),
+    ],
+)
+def test_the_title_is_the_first_heading(tmp_path: Path, line: str, topic: str) -> None:
+    """FUT-01: without closing hashes, in one pass over the file however many there are."""
+    (tmp_path / "engagement.md").write_text(f"---\nengagement_id: a\n---\n{line}\n\n# Other\n")
+    assert only(tmp_path).topic == topic
 
 
 @pytest.mark.parametrize("kind", BROKEN)
