@@ -248,7 +248,7 @@ def _with_doubles(files: list[EngagementFile]) -> list[EngagementFile]:
 
 def _sweep(path: Path) -> None:
     """Remove what a killed writer left behind beside a file."""
-    name = re.compile(rf"\.partial-\d+-{re.escape(path.name)}")
+    name = re.compile(rf"\.partial-\d+(-\d+)?-{re.escape(path.name)}")
     with os.scandir(path.parent) as entries:
         left = [entry.path for entry in entries if name.fullmatch(entry.name)]
     for old in left:
