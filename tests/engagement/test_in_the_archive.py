@@ -239,6 +239,38 @@ def test_it_outlives_the_projects_folder(place: Place) -> None:
     assert [f.id for f in of_session(archive, ID)] == [place.id]
 
 
+def two_projects(place: Place) -> Path:
+    """Another project, whose engagement has the same id."""
+    other = place.folder / "meadow"
+    other.mkdir()
+    session(place.root, other, OTHER, day=5)
+    engagement.start(place.project, "Login redirects", "build", id="auth", now=MORNING)
+    engagement.start(other, "Sign up", "build", id="auth", now=MORNING + timedelta(days=1))
+    return other
+
+
+def test_projects_may_have_engagements_of_one_id(place: Place) -> None:
+    """FUT-01: each is tied to the sessions of its project, and outlives its own folder."""
+    other = two_projects(place)
+    archive = place.taken()
+    assert [item["id"] for id in (ID, OTHER) for item in header(archive, id)] == ["auth", "auth"]
+    assert [file.topic for file in of_session(archive, OTHER)] == ["Sign up"]
+    shutil.rmtree(other)
+    found = {file.topic: file.gone for file in prospective(place.taken()).files}
+    assert found == {"Login redirects": False, "Sign up": True}
+
+
+def test_a_folder_that_was_not_looked_at_loses_nothing(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """FUT-01: only so many folders are read; what was seen in another is kept, and not gone."""
+    two_projects(place)
+    place.taken()
+    monkeypatch.setattr("minutebook.archive.prospective._MOST_FOLDERS", 1)
+    found = {file.topic: file.gone for file in prospective(place.taken()).files}
+    assert found == {"Login redirects": False, "Sign up": False}
+
+
 def test_a_file_that_breaks_keeps_what_was_seen(place: Place) -> None:
     """FUT-01: merge conflict markers are reported, and the session's entry stays."""
     place.kept()
