@@ -472,3 +472,21 @@ def test_what_is_damaged_is_named(examples: Path, tmp_path: Path) -> None:
     assert f"{archive.layout.engagements} is damaged" in tools.engagements()
     others = [other for other in archive.records() if other != id]
     assert all("**User**" in tools.show(f"{other}#1") for other in others)
+
+
+@pytest.mark.parametrize("tool", ["lineage", "usage"])
+def test_only_one_call_at_a_time_starts_processes(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch, tool: str
+) -> None:
+    """Both may read with several processes: the server holds its lock meanwhile."""
+    tools = Tools(archive)
+    held: list[bool] = []
+    found = getattr(Archive, tool)
+
+    def noting(*args: Any, **kwargs: Any) -> Any:
+        held.append(tools._lock.locked())
+        return found(*args, **kwargs)
+
+    monkeypatch.setattr(Archive, tool, noting)
+    getattr(tools, tool)()
+    assert held == [True]

@@ -218,6 +218,14 @@ def test_an_id_is_a_harmless_file_name(tmp_path: Path, id: str) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_folder_may_be_named_from_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """FUT-01: as the documentation does, `~` is the home folder."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "orchard").mkdir()
+    engagement.start("~/orchard", "Passkey login", "build")
+    assert [file.project for file in engagement.listed("~/orchard")] == [str(tmp_path / "orchard")]
+
+
 def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     """FUT-01: it is never made."""
     with pytest.raises(BadArgument, match="There is no folder"):

@@ -162,10 +162,10 @@ def _print_rest(archive: Archive, found: Usage) -> None:
     terminal.say(f"{told}.")
     if total.times is not None and total.times.active_clock:
         times = total.times
-        terminal.say(
-            f"Active {duration(times.active_clock)} by the clock; agents worked "
-            f"{duration(times.agent)} in all, you {duration(times.yours)}."
-        )
+        told = f"Active {duration(times.active_clock)} by the clock; agents worked "
+        told += f"{duration(times.agent) or '0s'} in all"
+        yours = duration(times.yours)
+        terminal.say(f"{told}, you {yours}." if yours else f"{told}.")
     if found.previous is not None:
         terminal.say(_compared(total, found.previous))
     if total.work.tools:

@@ -322,7 +322,8 @@ class Tools:
     ) -> str:
         """Which session comes from which: resumed, forked, copied, continued, delegated, each with
         its evidence. Without a session: all families, newest first."""
-        found = self._archive.lineage(session)
+        with self._lock:
+            found = self._archive.lineage(session)
         found = found.only_recorded() if recorded else found
         if session is None:
             families = found.families()

@@ -18,6 +18,7 @@ import msgspec
 
 from minutebook.archive.masking import hide
 from minutebook.archive.names import nearest
+from minutebook.config import expanded
 from minutebook.derive.phase_graph import Graph, is_name
 from minutebook.derive.plain import clean, one_line
 from minutebook.derive.times import instant
@@ -69,7 +70,7 @@ def start(
     An open one that stands there moves to ``engagements/<id>.md``, as the new one's parent
     (`child`) or beside it (`switch`); one that has ended, to ``engagements/archive/``.
     """
-    home, at = project_folder(Path(project)), _iso(now)
+    home, at = project_folder(expanded(project)), _iso(now)
     graphs = read_graphs(archive, home.project)
     if method not in graphs.methods:
         raise BadArgument(f"'{method}' is not a method; choose one of {', '.join(graphs.methods)}.")
@@ -118,7 +119,7 @@ def status(
     now: datetime | None = None,
 ) -> Standing:
     """Where an engagement stands: the current one, or the only open one, unless `id` names it."""
-    home = project_folder(Path(project))
+    home = project_folder(expanded(project))
     file = find(home, id)
     return _told(read_graphs(archive, home.project), file, now)
 
@@ -136,7 +137,7 @@ def advance(
 ) -> Standing:
     """Go on to another step; one that the graph does not have is refused, or with `force`
     recorded as a violation."""
-    home = project_folder(Path(project))
+    home = project_folder(expanded(project))
     file = find(home, id)
     graphs = read_graphs(archive, home.project)
     draft = _draft(home, file)
@@ -160,7 +161,7 @@ def note(
 ) -> Standing:
     """Add a line to an engagement's text; an obligation, with the day it is due; or say that the
     obligation of a number (from 1) is done."""
-    home, at = project_folder(Path(project)), _iso(now)
+    home, at = project_folder(expanded(project)), _iso(now)
     if not (text.strip() or obligation or done or session):
         raise BadArgument("Say what to note: a text, an obligation, or which one is done.")
     if due and not obligation:
@@ -198,7 +199,7 @@ def close(
     interrupted becomes the current one again."""
     if phase not in ENDS:
         raise BadArgument(f"'{phase}' is not an end; choose one of {', '.join(ENDS)}.")
-    home = project_folder(Path(project))
+    home = project_folder(expanded(project))
     file = find(home, id)
     if file.place == "archived":
         raise Conflict(f"{file.id} is closed already: {file.path}.")
@@ -224,7 +225,7 @@ def close(
 
 def listed(project: str | Path) -> list[EngagementFile]:
     """Every engagement of a project, the current one first."""
-    return project_folder(Path(project)).files()
+    return project_folder(expanded(project)).files()
 
 
 # -- pieces
