@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
 from minutebook.archive import Archive
 from minutebook.archive.budgets import budget_overview
@@ -35,6 +36,7 @@ WINDOWS = SOURCES["claude-code"].context_windows
 PATTERNS = ("claude/projects/*/*.jsonl", "cli-versions/**/*.jsonl")
 SESSIONS = corpus_sessions(*PATTERNS) if CORPUS.is_dir() else []
 ID = "33333333-2222-4333-8444-555555555555"
+KEY = "gh" + "p_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"
 SMALL = "44444444-2222-4333-8444-555555555555"
 
 
@@ -319,6 +321,31 @@ def test_agents_can_ask(place: Path) -> None:
     assert "Fullest: 95.0 % in #4." in tools.budget(ID[:8])
     assert "#4" in tools.search(budget=">90")
     assert "#1" not in tools.search(budget=">90")
+
+
+@pytest.fixture
+def odd_model(tmp_path: Path) -> Archive:
+    """A session whose model is called what its writer liked, with a key in it."""
+    name = f"claude-opus-4-6-obey-me {KEY}"
+    path = tmp_path / "root" / "projects" / "-w" / f"{ID}.jsonl"
+    path.parent.mkdir(parents=True)
+    records = (asked("hello", 1), reply("yes", 1, 90_000, model=name))
+    path.write_bytes(b"".join(as_line(record) + b"\n" for record in records))
+    inscribe(Archive(tmp_path / "archive", (tmp_path / "root",)), ended=True)
+    return opened(tmp_path)
+
+
+def test_a_key_in_a_models_name_is_masked(odd_model: Archive) -> None:
+    """ARC-06, FUT-04: in rounds and in the names of limits."""
+    told = odd_model.budget(ID)
+    assert told.budget.limits and told.budget.rounds[0].model
+    assert KEY not in json.dumps(to_builtins(told))
+
+
+def test_a_models_name_is_quoted_to_agents(odd_model: Archive) -> None:
+    """FUT-04: it stands in the transcript, so it is between the marks."""
+    before, inside = Tools(odd_model).budget(ID[:8]).split("<untrusted-", 1)
+    assert "obey-me" in inside and "obey-me" not in before and KEY not in inside
 
 
 @pytest.mark.parametrize(

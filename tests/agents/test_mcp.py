@@ -479,3 +479,21 @@ def test_what_an_engagement_used_has_its_address() -> None:
     """USE-04: a row an agent can hand to `show`, not an id of the inside."""
     row = Row(key="one/e1", label="Topic", figures=Figures(), address="one#1-2")
     assert usage_line(row).startswith("- one#1-2 Topic: ")
+
+
+@pytest.mark.parametrize("tool", ["lineage", "usage"])
+def test_only_one_call_at_a_time_starts_processes(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch, tool: str
+) -> None:
+    """Both may read with several processes: the server holds its lock meanwhile."""
+    tools = Tools(archive)
+    held: list[bool] = []
+    found = getattr(Archive, tool)
+
+    def noting(*args: Any, **kwargs: Any) -> Any:
+        held.append(tools._lock.locked())
+        return found(*args, **kwargs)
+
+    monkeypatch.setattr(Archive, tool, noting)
+    getattr(tools, tool)()
+    assert held == [True]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from minutebook.archive import Archive
+from minutebook.archive import Archive, repositories
 from minutebook.archive.instructions import compare, sessions_with, versions
 from minutebook.archive.repositories import repository_of
 from minutebook.cli.main import main
@@ -287,6 +287,54 @@ def test_a_repository_runs_nothing(repository: Path, tmp_path: Path) -> None:
     assert only(archived(tmp_path), IDS[0]).grade == "git"
     assert not trap.exists()
     assert {p: p.stat().st_mtime_ns for p in repository.rglob("*")} == before
+
+
+def test_a_repository_fetches_nothing(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Untrusted: a missing blob of a promised remote starts no program, of an older git neither."""
+    trap = tmp_path / "trap"
+    script = tmp_path / "evil"
+    script.write_text(f"#!/bin/sh\ntouch {trap}\n")
+    script.chmod(0o700)
+    blob = repository_of(repository).history(None, ["CLAUDE.md"])["CLAUDE.md"][1].blob or ""  # type: ignore[union-attr]  # it is one
+    (repository / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    for name, value in (
+        ("remote.origin.url", f"ext::{script}"),
+        ("remote.origin.promisor", "true"),
+        ("remote.origin.partialCloneFilter", "blob:none"),
+        ("extensions.partialClone", "origin"),
+        ("core.repositoryFormatVersion", "1"),
+        ("protocol.ext.allow", "always"),
+    ):
+        git(repository, "config", name, value)
+    monkeypatch.delitem(repositories._ENVIRONMENT, "GIT_NO_LAZY_FETCH")
+    found = repository_of(repository)
+    assert found is not None and found.content(blob) is None
+    assert not trap.exists()
+
+
+def test_a_merge_counts_from_when_it_was_made(tmp_path: Path) -> None:
+    """FUT-03: before it, a session had the branch's own version; after it, the merged one."""
+    project = tmp_path / "project"
+    project.mkdir()
+    git(project, "init", "-q", "-b", "main")
+    (project / "CLAUDE.md").write_text(TEXTS[0])
+    git(project, "add", ".")
+    git(project, "commit", "-qm", "rules", at="2026-01-01T00:00:00Z")
+    git(project, "checkout", "-qb", "other")
+    (project / "CLAUDE.md").write_text(TEXTS[1])
+    git(project, "commit", "-qam", "other rules", at="2026-02-01T00:00:00Z")
+    git(project, "checkout", "-q", "main")
+    git(project, "merge", "-q", "--no-ff", "-m", "merge", "other", at="2026-03-01T00:00:00Z")
+    for month, id in zip((2, 3), IDS, strict=False):
+        write(tmp_path / "root", id, f"2026-0{month}-15T10:00:00.000Z", project)
+    archive = archived(tmp_path)
+    found = [only(archive, id) for id in IDS[:2]]
+    assert [(file.grade, file.hash) for file in found] == [
+        ("git", version_hash(TEXTS[0])),
+        ("git", version_hash(TEXTS[1])),
+    ]
 
 
 def test_a_repository_that_points_elsewhere_is_not_followed(tmp_path: Path) -> None:

@@ -86,6 +86,14 @@ def test_it_is_read_without_an_upgrade(first_release: Path) -> None:
     assert snapshot(archive.root) == before
 
 
+def test_usage_and_lineage_write_nothing_before_the_upgrade(first_release: Path) -> None:
+    """OPS-16: what can be found again is not kept in an archive of the first release."""
+    before = sorted(first_release.rglob("*"))
+    opened(first_release).usage("day")
+    opened(first_release).lineage()
+    assert sorted(first_release.rglob("*")) == before
+
+
 def test_nothing_is_lost(first_release: Path) -> None:
     """ARC-08: every text, call, result, picture, tag, correction and hand-written summary."""
     old = opened(first_release)

@@ -49,6 +49,13 @@ def test_what_is_not_known_is_said(run: Run, tmp_path: Path) -> None:
     assert "Unpriced: 1 reply of m" in done.err and "\x1b" not in done.out + done.err
 
 
+def test_no_time_of_yours_is_not_mentioned(run: Run, tmp_path: Path) -> None:
+    """USE-03: one question, asked at the start, takes none."""
+    write(tmp_path, "one", asked("go", at(0)), reply("m1", at(1)))
+    told = run("usage", "--root", tmp_path).out
+    assert "by the clock; agents worked" in told and "you" not in told.split("by the clock")[1]
+
+
 def test_a_period_is_compared_with_the_one_before(run: Run, tmp_path: Path) -> None:
     """USE-04: as long a time before."""
     write(tmp_path, "one", asked("go", at(0)), reply("m1", at(1)))

@@ -129,6 +129,45 @@ def test_beside_an_open_one_start_asks(tmp_path: Path) -> None:
     assert only(tmp_path).topic == "Passkey login"
 
 
+def test_beside_a_finished_one_start_says_so(tmp_path: Path) -> None:
+    """FUT-01: one that was ended by hand is not called open, and can be moved to the archive."""
+    ended = begun(tmp_path)
+    path = tmp_path / "engagement.md"
+    path.write_text(path.read_text().replace("phase: started", "phase: completed"))
+    with pytest.raises(Conflict, match="has ended and still stands in"):
+        engagement.start(tmp_path, "Other", "debug")
+    with pytest.raises(BadArgument, match="no open engagement"):
+        engagement.start(tmp_path, "Other", "debug", child=True)
+    engagement.start(tmp_path, "Other", "debug", switch=True)
+    assert (tmp_path / "engagements" / "archive" / f"{ended.id}.md").exists()
+
+
+def test_closing_answers_beside_any_number_of_closed_ones(tmp_path: Path) -> None:
+    """FUT-01: the file just written is read by its path, though a list of files is bounded."""
+    closed = tmp_path / "engagements" / "archive"
+    closed.mkdir(parents=True)
+    for number in range(501):
+        (closed / f"z{number}.md").write_text(f"---\nengagement_id: z{number}\n---\n")
+    begun(tmp_path)
+    done = engagement.close(tmp_path, phase="abandoned", now=LATER)
+    assert (done.engagement.phase, done.engagement.place) == ("abandoned", "archived")
+
+
+@pytest.mark.parametrize("verb", ["start", "advance"])
+def test_a_refusal_shows_no_secret(tmp_path: Path, verb: str) -> None:
+    """ARC-06: a key in a file's title or phase is not in the sentence."""
+    path, secret = tmp_path / "engagement.md", "sk-ant-" + "api03-" + "aB3dE6gH9jK2mN5pQ8sT1v" * 4
+    begun(tmp_path, "Rotate it")
+    text = path.read_text().replace("# Rotate it", f"# Rotate {secret}")
+    path.write_text(text.replace("phase: started", f"phase: {secret}"))
+    with pytest.raises((Conflict, BadArgument)) as refused:
+        if verb == "start":
+            engagement.start(tmp_path, "Other", "debug")
+        else:
+            engagement.advance(tmp_path, "nowhere")
+    assert "sk-ant-" in str(refused.value) and secret[13:] not in str(refused.value)
+
+
 def test_a_child_waits_for_its_end_and_gives_back(tmp_path: Path) -> None:
     """FUT-01: the parent moves aside, and is the current one again when the child is closed."""
     parent = begun(tmp_path)
@@ -177,6 +216,14 @@ def test_an_id_is_a_harmless_file_name(tmp_path: Path, id: str) -> None:
         with pytest.raises(BadArgument, match="not an id"):
             engagement.start(tmp_path, "Topic", "build", id=id)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_may_be_named_from_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """FUT-01: as the documentation does, `~` is the home folder."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "orchard").mkdir()
+    engagement.start("~/orchard", "Passkey login", "build")
+    assert [file.project for file in engagement.listed("~/orchard")] == [str(tmp_path / "orchard")]
 
 
 def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
@@ -230,6 +277,7 @@ BIG = BY_HAND + "x" * 5_000_000
 CONFLICT = BY_HAND.replace(
     "phase: impl", "<<<<<<< HEAD\nphase: test\n=======\nphase: impl"
 ).replace("obligations:", ">>>>>>> other\nobligations:")
+STAIRS = "".join(f"{' ' * depth}x:\n" for depth in range(340))
 BROKEN = {
     "no frontmatter": ("# Only a title\n\nwords\n", "no frontmatter"),
     "empty": ("", "no frontmatter"),
@@ -242,8 +290,28 @@ BROKEN = {
     "not a word": (BY_HAND.replace("method: build", "method: [a]"), "method is not a word"),
     "not a time": (BY_HAND.replace("sessions: []", "started: soon"), "started is not a time"),
     "odd items": (BY_HAND.replace("  - Tell ops", "  - [1]"), "1 of obligations cannot"),
+    "aliases": (BY_HAND.replace('"hopeful"', "&a [x, x]\nworse: [*a, *a]"), "anchors or aliases"),
+    "long": (BY_HAND.replace("hopeful", "x" * 70_000), "longer than 64 KB"),
+    "stairs": ("---\nphase: a\n" + STAIRS + "---\n", "no engagement_id"),
     "deep": ("---\nx: " + "[" * 5000 + "\n---\n", "nested too deeply"),
 }
+
+
+@pytest.mark.parametrize(
+    ("line", "topic"),
+    [
+        ("# Login", "Login"),
+        ("#  Login ## ", "Login"),
+        ("# C# and F#", "C# and F"),
+        ("# Login\r", "Login"),
+        ("#\n\n# Login", "Login"),
+        ("# " + "#" * 900_000 + "x", "#" * 300),
+    ],
+)
+def test_the_title_is_the_first_heading(tmp_path: Path, line: str, topic: str) -> None:
+    """FUT-01: without closing hashes, in one pass over the file however many there are."""
+    (tmp_path / "engagement.md").write_text(f"---\nengagement_id: a\n---\n{line}\n\n# Other\n")
+    assert only(tmp_path).topic == topic
 
 
 @pytest.mark.parametrize("kind", BROKEN)

@@ -119,6 +119,12 @@ class Archive:
         """Whether some of it is in the first release's format, until the next run that writes."""
         return any(entry.first_release for entry in self._entries().values())
 
+    @property
+    def keeps_findings(self) -> bool:
+        """Whether files that can be made again may be written: there is an archive, and it is not
+        one of the first release, which is not touched before its upgrade."""
+        return self.exists and not self.is_first_release
+
     # -- what there is
 
     @property

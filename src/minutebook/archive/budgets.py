@@ -9,6 +9,7 @@ import msgspec
 from minutebook.archive.archive import Archive
 from minutebook.archive.finding import bring_up_to_date
 from minutebook.archive.lineage import ties
+from minutebook.archive.masking import hidden
 from minutebook.archive.passing import session_passes
 from minutebook.derive.budget import NEAR, Budget, budget
 from minutebook.derive.plain import one_line
@@ -72,12 +73,13 @@ def session_budget(archive: Archive, name: str) -> SessionBudget:
     summary = archive.summary(session_id)
     source = SOURCES.get(summary.info.source)
     windows = source.context_windows if source is not None else lambda _: ()
-    return SessionBudget(
+    found = SessionBudget(
         session_id=session_id,
         name=one_line(summary.name),
         source=summary.info.source,
         budget=budget(archive.open(session_id).stored_rounds(), windows),
     )
+    return hidden(found, archive.hide)  # names of models come from the transcript
 
 
 def budget_overview(archive: Archive, filters: Filters) -> BudgetOverview:

@@ -83,7 +83,7 @@ def _packed(archive: Archive, item: _Missing) -> bytes:
         return b""
     if made is None:
         return b""
-    if whole and archive.exists:
+    if whole and archive.keeps_findings:
         write_digest(archive.layout, item.session_id, made)
     return msgspec.msgpack.encode(made)
 

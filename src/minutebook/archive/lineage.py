@@ -245,9 +245,8 @@ def _read(path: Path, kind: type[T]) -> T | None:
 
 
 def _write(archive: Archive, path: Path, value: msgspec.Struct) -> None:
-    """Keep something for the next time, where there is an archive that can be written to; one of
-    the first release is not touched before its upgrade."""
-    if archive.exists and not archive.is_first_release:
+    """Keep something for the next time."""
+    if archive.keeps_findings:
         with suppress(OSError):
             make_folder(path.parent)
             write_atomically(path, msgspec.json.encode(value) + b"\n")

@@ -65,27 +65,38 @@ def tied_of(archive: Archive, session_id: str) -> list[TiedEngagement]:
 def seen_files(archive: Archive, kept: Iterable[EngagementFile]) -> list[EngagementFile]:
     """Files there are now; those that were kept and are gone follow, marked. A worktree's copy of
     the same engagement counts once: the one that was updated last."""
-    found: dict[tuple[str, str | None], EngagementFile] = {}
+    found: dict[tuple[str, str], EngagementFile] = {}
     odd: list[EngagementFile] = []
+    read: set[str] = set()
     kept = tuple(kept)
     before = {file.path: file for file in kept}
     for folder in _folders(archive):
         for file in _files_in(folder):
+            read.add(file.path)
             if file.problems:
                 odd.append(_mended(file, before.get(file.path)))  # each is reported by itself
                 continue
-            key = (file.id, file.started)
+            key = _engagement(file)
             other = found.get(key)
             if other is None or (file.updated or "") > (other.updated or ""):
                 found[key] = file
     now = [*found.values(), *odd]
-    ids = {file.id for file in now}
-    gone = [
-        msgspec.structs.replace(file, gone=True)
+    # What was moved within its project, or is a worktree's copy, is there. Another project may have
+    # the same id, and a folder that was not looked at says nothing.
+    there = {(file.project, file.id) for file in now}
+    rest = [
+        msgspec.structs.replace(file, gone=not Path(file.path).exists())
         for file in kept
-        if file.id not in ids and not Path(file.path).exists()
+        if file.path not in read
+        and (file.project, file.id) not in there
+        and _engagement(file) not in found
     ]
-    return [*now, *gone]
+    return [*now, *rest]
+
+
+def _engagement(file: EngagementFile) -> tuple[str, str]:
+    """The same for copies of one engagement: by its id and its start, else within its project."""
+    return file.id, file.started or file.project
 
 
 def _files_in(folder: Path) -> list[EngagementFile]:
@@ -145,7 +156,8 @@ def keep_engagements(archive: Archive, *, with_threads: bool) -> set[str]:
     if problem is not None and "newer" in problem:
         return set()
     files = seen_files(archive, before.files)
-    from_files = _tied_by_file(archive, files)
+    took = _took_part(archive, files)
+    from_files = _tied_by_file(archive, took)
     ids = {file.id for file in (*files, *before.files)}
     if with_threads:
         from_threads = _tied_by_thread(archive)
@@ -159,7 +171,11 @@ def keep_engagements(archive: Archive, *, with_threads: bool) -> set[str]:
         for id in sorted({*from_files, *from_threads})
     }
     sessions = {id: items for id, items in sessions.items() if items}
-    after = KeptEngagements(files=tuple(sorted(files, key=_order)), sessions=sessions)
+    after = KeptEngagements(
+        files=tuple(sorted(files, key=_order)),
+        sessions=sessions,
+        paths={id: tuple(file.path for file in took[id]) for id in sorted(took)},
+    )
     if after == before:
         return set()
     for id in {*sessions, *before.sessions}:
@@ -175,16 +191,28 @@ def _order(file: EngagementFile) -> tuple[str, str]:
     return file.path, file.id
 
 
-def _tied_by_file(archive: Archive, files: Iterable[EngagementFile]) -> Tied:
-    found: dict[str, list[TiedEngagement]] = {}
-    doubles = {id for id, count in Counter(file.id for file in files).items() if count > 1}
-    sound = [file for file in files if file.phase and file.id not in doubles]
+def _took_part(
+    archive: Archive, files: Iterable[EngagementFile]
+) -> dict[str, list[EngagementFile]]:
+    """Session → the files it took part in; of two files with one id in one project, neither."""
+    found: dict[str, list[EngagementFile]] = {}
+    counted = Counter((file.project, file.id) for file in files)
+    sound = [file for file in files if file.phase and counted[file.project, file.id] == 1]
     for id, entry in archive.ledger().sessions.items() if sound else ():
         info = entry.info
         for file in sound:
             if took_part(file, id, info.cwds, info.started, info.ended):
-                found.setdefault(id, []).append(tied_to(file, info.started, info.ended))
-    return {id: tuple(sorted(items, key=lambda item: item.id)) for id, items in found.items()}
+                found.setdefault(id, []).append(file)
+    return found
+
+
+def _tied_by_file(archive: Archive, took: dict[str, list[EngagementFile]]) -> Tied:
+    found: Tied = {}
+    for id, files in took.items():
+        info = archive.ledger().sessions[id].info
+        tied = (tied_to(file, info.started, info.ended) for file in files)
+        found[id] = tuple(sorted(tied, key=lambda item: item.id))
+    return found
 
 
 def _tied_by_thread(archive: Archive) -> Tied:

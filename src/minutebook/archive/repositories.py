@@ -22,6 +22,18 @@ _SAFE = (
     *("log.showSignature=false", "core.sshCommand=false", "gc.auto=0", "core.attributesFile="),
     *("safe.bareRepository=explicit", "core.alternateRefsCommand="),
 )
+_ENVIRONMENT = {
+    "LC_ALL": "C",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_SYSTEM": os.devnull,
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",  # unknown to a git before 2.45
+    # No protocol at all: protocol.allow gives way to a repository's own protocol.ext.allow.
+    "GIT_ALLOW_PROTOCOL": "",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_CEILING_DIRECTORIES": "",
+}
 
 
 class Revision(msgspec.Struct, frozen=True):
@@ -73,6 +85,8 @@ class Repository:
         told = _git(
             self.top,
             *("log", "-z", f"--max-count={_COMMITS}", "--format=%x01%H %ct"),
+            # What the branch had at a time: not the commits of a branch that was merged later.
+            *("--first-parent", "-m"),
             *("--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv"),
             *("--end-of-options", revision, "--", *patterns),
         )
@@ -141,17 +155,7 @@ def _git(folder: Path, *arguments: str) -> bytes | None:
             stderr=subprocess.DEVNULL,
             timeout=_SECONDS,
             check=False,
-            env={
-                "PATH": os.environ.get("PATH", os.defpath),
-                "LC_ALL": "C",
-                "GIT_CONFIG_NOSYSTEM": "1",
-                "GIT_CONFIG_GLOBAL": os.devnull,
-                "GIT_CONFIG_SYSTEM": os.devnull,
-                "GIT_TERMINAL_PROMPT": "0",
-                "GIT_NO_LAZY_FETCH": "1",
-                "GIT_OPTIONAL_LOCKS": "0",
-                "GIT_CEILING_DIRECTORIES": "",
-            },
+            env={"PATH": os.environ.get("PATH", os.defpath), **_ENVIRONMENT},
         )
     except (OSError, subprocess.SubprocessError, ValueError):
         return None

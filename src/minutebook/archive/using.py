@@ -180,7 +180,7 @@ def keep_prices(archive: Archive, prices: Prices) -> None:
     """Keep what was looked up: the library takes longer to import than all the rest."""
     from minutebook.record.usage import write_prices
 
-    if prices.asked and archive.exists:
+    if prices.asked and archive.keeps_findings:
         write_prices(archive.layout, _library(), prices.known)
 
 

@@ -137,7 +137,9 @@ def _run(arguments: list[str]) -> int:
         click.echo("Stopped.", err=True)
         return 130
     except MinutebookError as error:
-        click.echo(_printable(str(error)), err=True)
+        from minutebook.archive.masking import hide  # it may name a title or a file's words
+
+        click.echo(_printable(hide(str(error))), err=True)
         return 2
     except BrokenPipeError:
         raise

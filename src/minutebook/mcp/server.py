@@ -56,7 +56,8 @@ def create_server(archive: Archive) -> MCPServer[Any]:
     ]
     for tool in (*reading, *writing):
         hints = _READ_ONLY if tool in reading else _WRITES
-        server.tool(annotations=hints, structured_output=False)(_plain(tool, ToolError))
+        plain = _plain(tool, ToolError, quotes_files=getattr(tool, "__self__", None) is kept)
+        server.tool(annotations=hints, structured_output=False)(plain)
     for uri, resource in (
         ("minutebook://session/{session}", tools.session),
         ("minutebook://session/{session}/round/{round}", tools.round),
@@ -66,17 +67,20 @@ def create_server(archive: Archive) -> MCPServer[Any]:
     return server
 
 
-def _plain(call: Callable[..., str], failure: type[Exception]) -> Callable[..., str]:
-    """A call whose errors are sentences for the agent, not crashes."""
+def _plain(
+    call: Callable[..., str], failure: type[Exception], *, quotes_files: bool = False
+) -> Callable[..., str]:
+    """A call whose errors are sentences for the agent, not crashes. What cannot be understood is
+    the agent's own words, unless the sentence `quotes_files` of a project, too."""
 
     @functools.wraps(call)
     def told(*args: Any, **kwargs: Any) -> str:
         try:
             return call(*args, **kwargs)
-        except BadArgument as error:
-            raise failure(hide(str(error))) from None
         except MinutebookError as error:
-            raise failure(quoted(hide(str(error)))) from None  # it may name a title
+            words = hide(str(error))
+            own = isinstance(error, BadArgument) and not quotes_files
+            raise failure(words if own else quoted(words)) from None  # it may name a title
         except OSError as error:
             raise failure(f"The archive cannot be read: {error.strerror or error}.") from None
 

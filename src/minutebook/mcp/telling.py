@@ -214,15 +214,20 @@ def budget_head(budget: Budget) -> str:
     """What a session's windows come to."""
     if not budget.recorded:
         return "The agent recorded no token usage in this session."
-    limits = ", ".join(
-        f"{one_line(model)} {limit.tokens} tokens ({limit.evidence})"
-        for model, limit in budget.limits.items()
-    )
     peak = f"Fullest: {budget.peak} % in #{budget.peak_round}. " if budget.peak else ""
     return (
         f"{peak}{plural(budget.near, 'round')} near the limit, "
-        f"{plural(budget.compactions, 'compaction')}. Limits: {limits or 'not known'}."
+        f"{plural(budget.compactions, 'compaction')}."
+        f"{'' if budget.limits else ' The limit is not known.'}"
     )
+
+
+def limit_lines(budget: Budget) -> list[str]:
+    """The limit of each model; its name is the transcript's."""
+    return [
+        f"- limit of {one_line(model)}: {limit.tokens} tokens ({limit.evidence})"
+        for model, limit in budget.limits.items()
+    ]
 
 
 def round_line(short: str, round: RoundBudget) -> str:

@@ -40,6 +40,7 @@ from minutebook.mcp.telling import (
     hit_line,
     instruction_line,
     left_out,
+    limit_lines,
     paged,
     position,
     quoted,
@@ -323,7 +324,8 @@ class Tools:
     ) -> str:
         """Which session comes from which: resumed, forked, copied, continued, delegated, each with
         its evidence. Without a session: all families, newest first."""
-        found = self._archive.lineage(session)
+        with self._lock:
+            found = self._archive.lineage(session)
         found = found.only_recorded() if recorded else found
         if session is None:
             families = found.families()
@@ -342,7 +344,8 @@ class Tools:
         """How full the model's window was in each round of a session, and what was compacted."""
         found = self._archive.budget(session)
         short = self._archive.short(found.session_id)
-        lines = [round_line(short, round) for round in found.budget.rounds]
+        lines = limit_lines(found.budget)
+        lines += [round_line(short, round) for round in found.budget.rounds]
         page, more = paged(lines, str, cursor, len(lines))
         return self._told(answer(budget_head(found.budget), page, more))
 

@@ -57,6 +57,11 @@ class ProjectEngagements:
         found = [self._read(path, place) for path, place in self._paths()]
         return _with_doubles([file for file in found if file is not None])
 
+    def file(self, path: Path) -> EngagementFile | None:
+        """The engagement at a path of ours, however many there are; None where there is none."""
+        places: dict[Path, Place] = {self.project: "current", self.folder: "open"}
+        return self._read(path, places.get(path.parent, "archived"))
+
     def _paths(self) -> Iterator[tuple[Path, Place]]:
         yield self.current, "current"
         yield from ((path, "open") for path in _markdown(self.folder))
@@ -241,7 +246,7 @@ def _with_doubles(files: list[EngagementFile]) -> list[EngagementFile]:
 
 def _sweep(path: Path) -> None:
     """Remove what a killed writer left behind beside a file."""
-    name = re.compile(rf"\.partial-\d+-{re.escape(path.name)}")
+    name = re.compile(rf"\.partial-\d+(-\d+)?-{re.escape(path.name)}")
     with os.scandir(path.parent) as entries:
         left = [entry.path for entry in entries if name.fullmatch(entry.name)]
     for old in left:

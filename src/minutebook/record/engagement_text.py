@@ -25,7 +25,7 @@ from minutebook.model.prospective import (
     Place,
     Violation,
 )
-from minutebook.record.frontmatter import is_deep
+from minutebook.record.frontmatter import unfit
 
 MOST_BYTES = 1_000_000
 """A larger file is read no further, and never written."""
@@ -36,7 +36,7 @@ _LINE = 300
 _FRONT = re.compile(
     r"(\ufeff?---[ \t]*\r?\n)(.*?)(^---[ \t]*(?:\r?\n|\Z))", re.DOTALL | re.MULTILINE
 )
-_HEADING = re.compile(r"^#[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
+_HEADING = re.compile(r"^#[ \t]+([^ \t\n].*)", re.MULTILINE)
 _CONFLICT = re.compile(r"^(<<<<<<< |>>>>>>> )", re.MULTILINE)
 _PLAIN = re.compile(r"[A-Za-z0-9][\w./+@:-]*(?: [\w./+@:-]+)*")
 _WORD = re.compile(r"(?i)true|false|yes|no|on|off|null|[\d.+-]+(e\d+)?|y|n")
@@ -78,7 +78,8 @@ def read_engagement(
         problems.append("it has no engagement_id: its file's name is used")
     id = id or name
     heading = _HEADING.search(body)
-    topic = clean(heading[1]).strip()[:_LINE] if heading else ""
+    # Without the closing hashes; a pattern would look for their end once for each of them.
+    topic = clean(heading[1].rstrip("\r\t #")).strip()[:_LINE] if heading else ""
     return EngagementFile(
         id=id,
         topic=topic or " ".join(id.replace("-", " ").replace("_", " ").split()),
@@ -112,8 +113,8 @@ def _fields(text: str) -> tuple[dict[str, Any], str, str | None]:
     body = text[match.end() :]
     if _CONFLICT.search(match[2]):
         return {}, body, "its frontmatter has merge conflict markers"
-    if is_deep(match[2]):
-        return {}, body, "its frontmatter is nested too deeply"
+    if (why := unfit(match[2])) is not None:
+        return {}, body, f"its frontmatter {why}"
     try:
         found = yaml.load(match[2], Loader=yaml.CBaseLoader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
@@ -246,11 +247,14 @@ class Draft:
         found, body, wrong = _fields(self._text)
         old_body = _fields(self._begun)[1]
         if wrong or found != self._expected or body != old_body + self._note:
-            raise Unwritable(
-                f"{self._path} was left alone: it is written in a way that cannot be changed "
-                "safely. Edit it by hand."
-            )
+            raise self._unsafe()
         return self._text.encode()
+
+    def _unsafe(self) -> Unwritable:
+        return Unwritable(
+            f"{self._path} was left alone: it is written in a way that cannot be changed safely. "
+            "Edit it by hand."
+        )
 
     def set(self, key: str, value: str) -> None:
         """Give a key one word or sentence."""
@@ -339,7 +343,10 @@ class Draft:
 
     def _node(self, key: str) -> Any:
         _, front = self._front()
-        root = yaml.compose(front, Loader=yaml.SafeLoader)
+        try:
+            root = yaml.compose(front, Loader=yaml.SafeLoader)
+        except (yaml.YAMLError, ValueError, RecursionError):
+            raise self._unsafe() from None
         if not isinstance(root, yaml.MappingNode):
             return None
         return next((value for name, value in root.value if name.value == key), None)

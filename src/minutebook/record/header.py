@@ -12,7 +12,7 @@ from minutebook.derive.identity import Identity
 from minutebook.derive.titles import plain_title
 from minutebook.model.engagement import SessionRecord
 from minutebook.record.facts import SessionFacts
-from minutebook.record.frontmatter import is_deep
+from minutebook.record.frontmatter import unfit
 from minutebook.record.notation import encode
 from minutebook.record.patches import Malformed
 
@@ -163,8 +163,8 @@ def _fields(frontmatter: str) -> dict[str, Any]:
     except msgspec.DecodeError:
         import yaml  # only now: importing it costs more than all else an append does
 
-        if is_deep(frontmatter):
-            raise Malformed("the frontmatter is nested too deeply") from None
+        if (why := unfit(frontmatter)) is not None:
+            raise Malformed(f"the frontmatter {why}") from None
         try:
             found = yaml.load(frontmatter, Loader=yaml.CSafeLoader)
             words = yaml.load(frontmatter, Loader=yaml.CBaseLoader)

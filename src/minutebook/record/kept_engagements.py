@@ -21,7 +21,13 @@ class KeptEngagements(msgspec.Struct, frozen=True, kw_only=True):
     sessions: dict[str, tuple[TiedEngagement, ...]] = {}
     """Session → the engagements it took part in, as its document has them; threads, too."""
 
+    paths: dict[str, tuple[str, ...]] = {}
+    """Session → the files of those: two projects may have engagements of one id."""
+
     def files_of(self, session_id: str) -> list[EngagementFile]:
+        if session_id in self.paths:
+            own = self.paths[session_id]
+            return [file for file in self.files if file.path in own]
         ids = {tied.id for tied in self.sessions.get(session_id, ())}
         return [file for file in self.files if file.id in ids] if ids else []
 

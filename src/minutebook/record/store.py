@@ -132,7 +132,7 @@ def sweep(folder: Path, *patterns: str) -> None:
 
 def partial_name(path: Path) -> Path:
     """Where something is written before it gets its name."""
-    return path.with_name(f"{_PARTIAL}{os.getpid()}-{path.name}")
+    return path.with_name(f"{_PARTIAL}{os.getpid()}-{threading.get_native_id()}-{path.name}")
 
 
 def set_aside(path: Path) -> Path:

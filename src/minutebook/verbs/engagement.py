@@ -16,7 +16,9 @@ from pathlib import Path
 
 import msgspec
 
+from minutebook.archive.masking import hide
 from minutebook.archive.names import nearest
+from minutebook.config import expanded
 from minutebook.derive.phase_graph import Graph, is_name
 from minutebook.derive.plain import clean, one_line
 from minutebook.derive.times import instant
@@ -66,9 +68,9 @@ def start(
     """Begin an engagement: writes ``engagement.md``.
 
     An open one that stands there moves to ``engagements/<id>.md``, as the new one's parent
-    (`child`) or beside it (`switch`).
+    (`child`) or beside it (`switch`); one that has ended, to ``engagements/archive/``.
     """
-    home, at = project_folder(Path(project)), _iso(now)
+    home, at = project_folder(expanded(project)), _iso(now)
     graphs = read_graphs(archive, home.project)
     if method not in graphs.methods:
         raise BadArgument(f"'{method}' is not a method; choose one of {', '.join(graphs.methods)}.")
@@ -85,11 +87,8 @@ def start(
         if wanted in taken:
             raise Conflict(f"There is an engagement {wanted} already: choose another id.")
         if there is not None and not (child or switch):
-            raise Conflict(
-                f"'{there.topic}' ({there.id}) is open in {there.path}: --child begins a part of "
-                "it, --switch puts it aside, and `minutebook engagement close` ends it."
-            )
-        if child and there is None:
+            raise Conflict(hide(_in_the_way(there)))
+        if child and (there is None or not there.is_open):
             raise BadArgument("There is no open engagement here that this could be a part of.")
         fields = {
             "engagement_id": wanted,
@@ -107,7 +106,9 @@ def start(
         content = new_text(fields, topic, _words(note)).encode()
         moved = [_park(home, there)] if there is not None else []
         home.create(home.current, content)
-    return _standing(home, graphs, wanted, now, created=(str(home.current),), moved=tuple(moved))
+    return _standing(
+        home, graphs, home.current, now, created=(str(home.current),), moved=tuple(moved)
+    )
 
 
 def status(
@@ -118,7 +119,7 @@ def status(
     now: datetime | None = None,
 ) -> Standing:
     """Where an engagement stands: the current one, or the only open one, unless `id` names it."""
-    home = project_folder(Path(project))
+    home = project_folder(expanded(project))
     file = find(home, id)
     return _told(read_graphs(archive, home.project), file, now)
 
@@ -136,14 +137,14 @@ def advance(
 ) -> Standing:
     """Go on to another step; one that the graph does not have is refused, or with `force`
     recorded as a violation."""
-    home = project_folder(Path(project))
+    home = project_folder(expanded(project))
     file = find(home, id)
     graphs = read_graphs(archive, home.project)
     draft = _draft(home, file)
     violation = _go(draft, file, graphs.of(file.method), step, _iso(now), force=force)
     _add(draft, file, note, session, _iso(now))
     _write(home, file, draft)
-    return _standing(home, graphs, file.id, now, changed=(file.path,), violation=violation)
+    return _standing(home, graphs, Path(file.path), now, changed=(file.path,), violation=violation)
 
 
 def note(
@@ -160,7 +161,7 @@ def note(
 ) -> Standing:
     """Add a line to an engagement's text; an obligation, with the day it is due; or say that the
     obligation of a number (from 1) is done."""
-    home, at = project_folder(Path(project)), _iso(now)
+    home, at = project_folder(expanded(project)), _iso(now)
     if not (text.strip() or obligation or done or session):
         raise BadArgument("Say what to note: a text, an obligation, or which one is done.")
     if due and not obligation:
@@ -180,7 +181,7 @@ def note(
     draft.set("updated", at)
     _write(home, file, draft)
     graphs = read_graphs(archive, home.project)
-    return _standing(home, graphs, file.id, now, changed=(file.path,))
+    return _standing(home, graphs, Path(file.path), now, changed=(file.path,))
 
 
 def close(
@@ -198,7 +199,7 @@ def close(
     interrupted becomes the current one again."""
     if phase not in ENDS:
         raise BadArgument(f"'{phase}' is not an end; choose one of {', '.join(ENDS)}.")
-    home = project_folder(Path(project))
+    home = project_folder(expanded(project))
     file = find(home, id)
     if file.place == "archived":
         raise Conflict(f"{file.id} is closed already: {file.path}.")
@@ -219,12 +220,12 @@ def close(
         moved = [(file.path, str(target))]
         if file.place == "current" and file.parent_engagement:
             moved += _back(home, file.parent_engagement)
-    return _standing(home, graphs, file.id, now, moved=tuple(moved), violation=violation)
+    return _standing(home, graphs, target, now, moved=tuple(moved), violation=violation)
 
 
 def listed(project: str | Path) -> list[EngagementFile]:
     """Every engagement of a project, the current one first."""
-    return project_folder(Path(project)).files()
+    return project_folder(expanded(project)).files()
 
 
 # -- pieces
@@ -273,8 +274,10 @@ def _go(
     if not fits and not force:
         after = f"choose one of {', '.join(allowed)}" if allowed else "nothing follows it"
         raise BadArgument(
-            f"'{one_line(step)}' does not follow '{file.phase}' in {file.method}: {after}. "
-            "--force does it all the same, and records that."
+            hide(
+                f"'{one_line(step)}' does not follow '{file.phase}' in {file.method}: {after}. "
+                "--force does it all the same, and records that."
+            )
         )
     if not is_name(step):
         raise BadArgument("A step is a word of letters and hyphens.")
@@ -307,11 +310,26 @@ def _write(home: ProjectEngagements, file: EngagementFile, draft: Draft) -> None
         home.replace(Path(file.path), content, file.digest)
 
 
+def _in_the_way(file: EngagementFile) -> str:
+    """Why none can be begun beside the current one, and what to do about it."""
+    who = f"'{file.topic}' ({file.id})"
+    if file.is_open:
+        return (
+            f"{who} is open in {file.path}: --child begins a part of it, --switch puts it aside, "
+            "and `minutebook engagement close` ends it."
+        )
+    return (
+        f"{who} has ended and still stands in {file.path}: `minutebook engagement close` or "
+        "--switch moves it to engagements/archive/."
+    )
+
+
 def _park(home: ProjectEngagements, file: EngagementFile) -> tuple[str, str]:
     """Put the current engagement aside."""
     if file.problems and not file.digest:
         raise Conflict(f"{file.path} was left alone: {file.problems[0]}.")
-    to = home.open_path(file.id if file.id != home.current.stem else "set-aside")
+    id = file.id if file.id != home.current.stem else "set-aside"
+    to = home.open_path(id) if file.is_open else home.closed_path(id)
     home.move(home.current, to, file.digest)
     return file.path, str(to)
 
@@ -327,7 +345,7 @@ def _back(home: ProjectEngagements, parent: str) -> list[tuple[str, str]]:
 def _standing(
     home: ProjectEngagements,
     graphs: PhaseGraphs,
-    id: str,
+    path: Path,
     now: datetime | None,
     *,
     created: tuple[str, ...] = (),
@@ -335,7 +353,9 @@ def _standing(
     moved: tuple[tuple[str, str], ...] = (),
     violation: bool = False,
 ) -> Standing:
-    file = next(f for f in home.files() if f.id == id)
+    file = home.file(path)
+    if file is None:
+        raise NotFound(f"{path} was written, and is not there any more.")
     return msgspec.structs.replace(
         _told(graphs, file, now), created=created, changed=changed, moved=moved, violation=violation
     )

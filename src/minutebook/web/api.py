@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from minutebook.archive.budgets import budget_overview
 from minutebook.archive.instructions import compare
-from minutebook.archive.masking import hidden_round, unmarked_value
+from minutebook.archive.masking import hidden_round, hide, unmarked_value
 from minutebook.archive.masking import reveal as revealed
 from minutebook.archive.names import parse_rounds
 from minutebook.archive.threads import threads
@@ -43,7 +43,7 @@ def answer(status: int = 200, /, **values: Any) -> Response:
 
 
 def sorry(error: MinutebookError) -> Response:
-    return answer(404 if isinstance(error, NotFound) else 400, problem=str(error))
+    return answer(404 if isinstance(error, NotFound) else 400, problem=hide(str(error)))
 
 
 def limits(request: Request) -> tuple[int, int]:

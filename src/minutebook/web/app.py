@@ -19,6 +19,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
+from minutebook.archive.masking import hide
 from minutebook.errors import MinutebookError, NotFound
 from minutebook.record.layout import Layout
 from minutebook.record.store import make_folder
@@ -263,7 +264,7 @@ def _scroll(answer: Answer) -> Answer:
 
 def _sorry(error: MinutebookError) -> Response:
     status = 404 if isinstance(error, NotFound) else 400
-    return render("sorry.html", status, words=str(error), page="sorry", title="Not here")
+    return render("sorry.html", status, words=hide(str(error)), page="sorry", title="Not here")
 
 
 async def _favicon(_request: Request) -> Response:
