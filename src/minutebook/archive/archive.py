@@ -418,17 +418,10 @@ class Archive:
 
     def cards(self) -> dict[str, SessionRecord]:
         """Every session there is as a record: with its minutes, or without."""
-        records, entries = self.records(), self._entries()
-        roster, settings = self.roster, self.settings
+        from minutebook.archive.cards import cards_of
+
         every, _ = self._everything()
-        bare = (
-            card(s.info, roster, settings, entries[id].agent_id if id in entries else None)
-            for id, s in every.items()
-            if id not in records
-        )
-        said = self.minutes.sessions_said()
-        merged = (self.minutes.merged(r) if r.session_id in said else r for r in bare)
-        return {**{r.session_id: masked(r, self.hide) for r in merged}, **records}
+        return cards_of(self, every)
 
     def engagements(self, *, hidden: bool = False) -> Iterator[tuple[SessionRecord, Engagement]]:
         """Every engagement, with the record of its session; those a person hid if asked for."""
