@@ -15,18 +15,18 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from minutebook.archive import names
 from minutebook.archive import sessions as listing
 from minutebook.archive.coverage import Work
 from minutebook.archive.formats import format_problem
 from minutebook.archive.masking import Hide, hide
 from minutebook.archive.masking import hidden as masked
 from minutebook.archive.minutes import Minutes, card, version_of
-from minutebook.archive.names import by_id, by_name, document_file, nearest, parse_address, shortest
-from minutebook.archive.names import transcript_file as file_of
+from minutebook.archive.names import by_id, by_name, nearest, shortest
 from minutebook.archive.session import OpenSession, current_transcript
 from minutebook.archive.sessions import Known, SessionList, SessionSummary, Skims
 from minutebook.archive.settings import Settings, read_settings
@@ -121,8 +121,7 @@ class Archive:
 
     @property
     def keeps_findings(self) -> bool:
-        """Whether files that can be made again may be written: there is an archive, and it is not
-        one of the first release, which is not touched before its upgrade."""
+        """Whether disposable files may be written: not before an upgrade from the first release."""
         return self.exists and not self.is_first_release
 
     # -- what there is
@@ -261,14 +260,12 @@ class Archive:
     def stored_summary(self, session_id: str) -> SessionSummary:
         """The same with its secrets; nothing that leaves the archive."""
         every, _ = self._everything()
-        if session_id not in every:
-            if session_id in self.minutes.stored():
-                raise NotFound(
-                    f"Only the minutes of {self.short(session_id)} are left: its transcript was "
-                    "deleted before it was archived."
-                )
-            raise NotFound(f"There is no session {session_id} here (any more).")
-        return every[session_id]
+        if session_id in every:
+            return every[session_id]
+        if session_id in self.minutes.stored():
+            left = f"Only the minutes of {self.short(session_id)} are left"
+            raise NotFound(f"{left}: its transcript was deleted before it was archived.")
+        raise NotFound(f"There is no session {session_id} here (any more).")
 
     def _everything(self) -> tuple[dict[str, SessionSummary], list[Trouble]]:
         with self._lock:
@@ -298,9 +295,9 @@ class Archive:
         """The id of the one session that fits a name (ARC-04)."""
         if not name.strip():
             raise BadArgument("Name a session: the start of its id, a title or a name.")
-        if (document := document_file(name, self.layout, self._entries())) is not None:
+        if (document := names.document_file(name, self.layout, self._entries())) is not None:
             return document
-        if (file := file_of(name)) is not None:
+        if (file := names.transcript_file(name)) is not None:
             return self._of_file(*file)
         found = by_id(name, self.ids())
         if found is None:
@@ -324,7 +321,7 @@ class Archive:
 
     def address(self, text: str) -> tuple[str, range | None]:
         """Session and rounds of ``<session>[#3-7]``; a title may itself end like an address."""
-        name, rounds = parse_address(text)
+        name, rounds = names.parse_address(text)
         if rounds is None:
             return self.resolve(name), None
         if by_id(name, self.ids()) is None:
@@ -376,10 +373,9 @@ class Archive:
         """Where an archived session is kept."""
         entry = self._entries().get(session_id)
         if entry is None:
-            raise NotFound(
-                f"{self.short(session_id)} is not in the archive yet: "
-                f"`minutebook inscribe {self.short(session_id)}` writes it down."
-            )
+            short = self.short(session_id)
+            how = f"`minutebook inscribe {short}` writes it down"
+            raise NotFound(f"{short} is not in the archive yet: {how}.")
         return SessionFolder(self.layout.folder(entry.agent_id, session_id))
 
     def _work(self, session_id: str) -> Work:
@@ -458,11 +454,9 @@ class Archive:
         from minutebook.index.query import parse_query
 
         asked = parse_query(query) if isinstance(query, str) else query
-        ways = self._meaning.ways
-        answer = search(
-            self, asked, where=where, mode=mode, sort=sort, limit=limit, offset=offset, **ways
-        )
-        return with_threads(self, answer.hits)
+        how: dict[str, Any] = {"where": where, "mode": mode, "sort": sort}
+        how |= {"limit": limit, "offset": offset, **self._meaning.ways}
+        return with_threads(self, search(self, asked, **how).hits)
 
     def report(self, **period: str | None) -> Report:
         """The minutes of a period, by project: `project`, `agent`, `since`, `until`, `date`; of
