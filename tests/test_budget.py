@@ -228,6 +228,18 @@ def test_rounds_are_found_by_how_full_they_were(
     assert {hit.session_id for hit in hits} == {ID}
 
 
+def test_such_a_hit_says_how_full_it_was(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """FUT-04: the percentage that a hit was found by stands in it, in the list and in JSON."""
+    run(place, "search", "budget:>80")
+    out = capsys.readouterr().out
+    assert "window 95.0 %" in out and "window 85.0 %" in out
+    run(place, "search", "budget:>80", "--json")
+    told = json.loads(capsys.readouterr().out)["hits"]
+    assert {hit["round"]: hit["window"] for hit in told} == {3: 85.0, 4: 95.0}
+    run(place, "search", "walnut")
+    assert "window" not in capsys.readouterr().out
+
+
 def test_the_filter_holds_by_meaning_too(place: Path) -> None:
     """FUT-04, SRCH-18: no hit of a semantic search is outside of it."""
     hits = opened(place).search("walnut tree care budget:>=85", mode="semantic", limit=20)
@@ -398,7 +410,7 @@ def test_the_page_and_the_api_have_the_figures(place: Path) -> None:
     try:
         page = served.get(f"/session/{ID}")[2]
         text = page if isinstance(page, str) else page.decode()
-        assert "window 95 %" in text
+        assert "window at most 95 % full" in text
         assert "window 45 %" in text
         told = served.json(f"/api/v1/sessions/{ID}/budget")
         assert told["budget"]["peak"] == 95.0
@@ -407,5 +419,8 @@ def test_the_page_and_the_api_have_the_figures(place: Path) -> None:
             served.json(f"/api/v1/sessions/{ID}/instructions")["instructions"]["project"] == "gone"
         )
         assert {h["round"] for h in served.json("/api/v1/search?q=budget:%3E80")["hits"]} == {3, 4}
+        page = served.get("/search?q=budget:%3E80")[2]
+        text = page if isinstance(page, str) else page.decode()
+        assert "window 95.0 %" in text and "best first" not in text
     finally:
         served.stop()

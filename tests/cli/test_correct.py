@@ -194,6 +194,8 @@ def test_notes_and_titles_are_found_by_their_words(typed: Typing) -> None:
     """UND-07, ARC-05: what was said can be searched for at once."""
     typed.done("note", "Reed", "1", "zymurgy matters")
     typed.done("Wren", "title=Quinquereme of Nineveh")
-    assert typed.json("search", "zymurgy")["hits"][0]["session_id"] == REED
+    noted = typed.json("search", "zymurgy")["hits"][0]
+    assert (noted["session_id"], noted["side"]) == (REED, "note")
+    assert noted["snippet"]["text"] == "zymurgy matters"
     (hit,) = typed.json("search", "quinquereme")["hits"]
     assert hit["side"] == "title"

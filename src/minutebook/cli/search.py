@@ -182,7 +182,8 @@ def command(
             hits=with_threads(book, answer.hits),
         )
         return
-    print_hits(book, answer.hits, verbose=verbose)
+    by_budget = parsed.filters.budget is not None
+    print_hits(book, answer.hits, verbose=verbose, windows=by_budget)
     _print_footer(answer, page, limit)
 
 
