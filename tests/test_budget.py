@@ -280,6 +280,26 @@ def test_over_all_sessions(place: Path) -> None:
     assert budget_overview(opened(place), Filters(ghosts=True, project="nowhere")).sessions == 0
 
 
+def test_every_compacted_session_is_listed(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """FUT-04: also one whose limit is not known."""
+    odd = ID.replace("3", "5")
+    lines = [
+        asked("a pear", 1, odd),
+        {**reply("pear", 1, 5_000, model="another-model"), "uuid": "ax"},
+        {**boundary(2, 5_000), "uuid": "bx"},
+        {**asked("This session goes on from before.", 2, odd), "isCompactSummary": True},
+        asked("a plum", 3, odd),
+        {**reply("plum", 2, 5_000, model="another-model"), "uuid": "ay"},
+    ]
+    path = place / "root" / "projects" / "-w-full" / f"{odd}.jsonl"
+    path.write_bytes(b"".join(as_line(record) + b"\n" for record in lines))
+    found = budget_overview(opened(place), Filters(ghosts=True))
+    assert [(item.session_id, item.peak) for item in found.most_compacted] == [(odd, None)]
+    run(place, "budget", "--ghosts")
+    out = capsys.readouterr().out
+    assert "1 compaction in 1 session." in out and odd[:8] in out
+
+
 def test_the_verb(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One line for each round that fits 80 columns, and a summary; JSON has the same figures."""
     run(place, "budget", ID[:8], "--json")
