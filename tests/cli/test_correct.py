@@ -119,7 +119,7 @@ def test_a_session_may_have_the_name_of_a_command(typed: Typing) -> None:
     ("args", "words"),
     [
         (["nobody", "1", "method=debug"], "No session is called 'nobody'"),
-        (["Reed", "1", "colour=red"], "the fields are title"),
+        (["Reed", "1", "colour=red"], "the fields are topic"),
         (["Reed", "colour=red"], "the fields are title"),
         (["Reed", "topic=x"], "name the engagement, or a round in it"),
         (["Reed", "1", "title=x"], "is a field of the session: leave out the engagement"),

@@ -153,7 +153,7 @@ def _mark(name: str, kind: Callable[[str], Statement], doc: str) -> None:
 
 _mark("star", Star, "Mark a session or an engagement with a star (search --starred).")
 _mark("unstar", Unstar, "Take the star off.")
-_mark("hide", Hide, "Leave it out of lists and statistics; searching for words still finds it.")
+_mark("hide", Hide, "Leave it out of lists and statistics.\n\nSearching for words still finds it.")
 _mark("unhide", Unhide, "List and count it again.")
 
 
