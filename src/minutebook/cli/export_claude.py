@@ -118,7 +118,7 @@ def _print(exported: Exported, *, written: bool) -> None:
     if exported.backup is not None:
         terminal.say(f"What was there is now {exported.backup}")
     for remark in exported.remarks:
-        terminal.note(f"Mind: {terminal.one_line(remark)}.")
+        terminal.note(f"Note: {terminal.one_line(remark)}.")
     for warning in exported.warnings:
         terminal.note(f"Kept in the file, not shown to Claude: {terminal.one_line(warning)}.")
     if not written and exported.cwd is not None:
