@@ -230,6 +230,18 @@ def test_rounds_are_found_by_how_full_they_were(
     assert {hit.session_id for hit in hits} == {ID}
 
 
+def test_such_a_hit_says_how_full_it_was(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """FUT-04: the percentage that a hit was found by stands in it, in the list and in JSON."""
+    run(place, "search", "budget:>80")
+    out = capsys.readouterr().out
+    assert "window 95.0 %" in out and "window 85.0 %" in out
+    run(place, "search", "budget:>80", "--json")
+    told = json.loads(capsys.readouterr().out)["hits"]
+    assert {hit["round"]: hit["window"] for hit in told} == {3: 85.0, 4: 95.0}
+    run(place, "search", "walnut")
+    assert "window" not in capsys.readouterr().out
+
+
 def test_the_filter_holds_by_meaning_too(place: Path) -> None:
     """FUT-04, SRCH-18: no hit of a semantic search is outside of it."""
     hits = opened(place).search("walnut tree care budget:>=85", mode="semantic", limit=20)
@@ -268,6 +280,26 @@ def test_over_all_sessions(place: Path) -> None:
     assert (found.came_near, found.ended_near) == (1, 1)
     assert (found.peaks[0].session_id, found.peaks[0].peak, found.peaks[0].last) == (ID, 95.0, 95.0)
     assert budget_overview(opened(place), Filters(ghosts=True, project="nowhere")).sessions == 0
+
+
+def test_every_compacted_session_is_listed(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """FUT-04: also one whose limit is not known."""
+    odd = ID.replace("3", "5")
+    lines = [
+        asked("a pear", 1, odd),
+        {**reply("pear", 1, 5_000, model="another-model"), "uuid": "ax"},
+        {**boundary(2, 5_000), "uuid": "bx"},
+        {**asked("This session goes on from before.", 2, odd), "isCompactSummary": True},
+        asked("a plum", 3, odd),
+        {**reply("plum", 2, 5_000, model="another-model"), "uuid": "ay"},
+    ]
+    path = place / "root" / "projects" / "-w-full" / f"{odd}.jsonl"
+    path.write_bytes(b"".join(as_line(record) + b"\n" for record in lines))
+    found = budget_overview(opened(place), Filters(ghosts=True))
+    assert [(item.session_id, item.peak) for item in found.most_compacted] == [(odd, None)]
+    run(place, "budget", "--ghosts")
+    out = capsys.readouterr().out
+    assert "1 compaction in 1 session." in out and odd[:8] in out
 
 
 def test_the_verb(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -425,7 +457,7 @@ def test_the_page_and_the_api_have_the_figures(place: Path) -> None:
     try:
         page = served.get(f"/session/{ID}")[2]
         text = page if isinstance(page, str) else page.decode()
-        assert "window 95 %" in text
+        assert "window at most 95 % full" in text
         assert "window 45 %" in text
         told = served.json(f"/api/v1/sessions/{ID}/budget")
         assert told["budget"]["peak"] == 95.0
@@ -434,5 +466,8 @@ def test_the_page_and_the_api_have_the_figures(place: Path) -> None:
             served.json(f"/api/v1/sessions/{ID}/instructions")["instructions"]["project"] == "gone"
         )
         assert {h["round"] for h in served.json("/api/v1/search?q=budget:%3E80")["hits"]} == {3, 4}
+        page = served.get("/search?q=budget:%3E80")[2]
+        text = page if isinstance(page, str) else page.decode()
+        assert "window 95.0 %" in text and "best first" not in text
     finally:
         served.stop()

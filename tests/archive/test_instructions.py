@@ -444,7 +444,42 @@ def test_the_verb_masks_and_cleans(labelled: Archive, capsys: pytest.CaptureFixt
         assert "hunter2hunter2" not in text
         assert "-Use tabs." in text
         assert "+PGPASSWORD=" in text
-    assert "With the version before: 2 sessions" in texts[1]
+    assert f"With the version of {IDS[0][:8]} (2026-01-10): 2 sessions" in texts[1]
+
+
+def test_a_version_counts_a_session_once_and_dates_every_one(
+    repository: Path, tmp_path: Path
+) -> None:
+    """FUT-03: the same text in two files is one session, and one that is only a copy has a day."""
+    (repository / "sub").mkdir()
+    read = [
+        record
+        for n, name in enumerate(("CLAUDE.md", "sub/CLAUDE.md"))
+        for record in (
+            assistant(
+                tool_use(f"r{n}", "Read", file_path=str(repository / name)),
+                id=f"r{n}",
+                uuid=f"r{n}",
+            ),
+            tool_result(f"r{n}", "     1→Same.", uuid=f"t{n}"),
+        )
+    ]
+    more = [user(f"go on {n}", uuid=f"more{n}") for n in range(3)]
+    first = write(tmp_path / "root", IDS[0], "2026-01-15T10:00:00.000Z", repository, *read, *more)
+    copied = first.read_text().replace(IDS[0], IDS[1])
+    first.with_name(f"{IDS[1]}.jsonl").write_text(copied)
+    found = next(v for v in versions(archived(tmp_path)).versions if len(v.paths) == 2)
+    assert found.first is not None and found.first.startswith("2026-01-15")
+    assert sum(found.grades.values()) == len(found.sessions) == 2
+
+
+def test_what_is_not_archived_is_not_called_unlooked_at(repository: Path, tmp_path: Path) -> None:
+    """FUT-03: `rebuild` looks at archived sessions only, so only those are counted."""
+    write(tmp_path / "root", IDS[0], "2026-01-15T10:00:00.000Z", repository)
+    archive = archived(tmp_path)
+    write(tmp_path / "root", IDS[1], "2026-01-16T10:00:00.000Z", repository)
+    found = versions(Archive(archive.root, (tmp_path / "root",)))
+    assert (found.sessions, found.unkept) == (1, 0)
 
 
 def test_what_could_not_be_looked_at_is_not_called_removed(

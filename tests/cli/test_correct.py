@@ -84,9 +84,7 @@ def test_star_hide_note_and_back(typed: Typing) -> None:
     assert "Note: a session's" in typed.done("note", "Reed", "a session's")
     shown = typed("show", "Reed").out
     assert "★ Reed" in shown and "look again" in shown and "a session's" in shown
-    for verb in ("unstar", "unhide"):
-        assert "★" not in typed.done("unstar", "Reed", "1")
-        typed.done(verb, "Reed", "1")
+    assert "★" not in typed.done("unstar", "Reed", "1")
     assert "hidden" not in typed.done("unhide", "Reed", "1")
     assert "Note" not in typed.done("note", "Reed", "1", "")
 
@@ -122,7 +120,7 @@ def test_a_session_may_have_the_name_of_a_command(typed: Typing) -> None:
     [
         (["nobody", "1", "method=debug"], "No session is called 'nobody'"),
         (["Reed", "1", "colour=red"], "the fields are topic"),
-        (["Reed", "colour=red"], "the fields are topic"),
+        (["Reed", "colour=red"], "the fields are title"),
         (["Reed", "topic=x"], "name the engagement, or a round in it"),
         (["Reed", "1", "title=x"], "is a field of the session: leave out the engagement"),
         (["Reed", "1"], "Write field=value"),
@@ -194,6 +192,39 @@ def test_notes_and_titles_are_found_by_their_words(typed: Typing) -> None:
     """UND-07, ARC-05: what was said can be searched for at once."""
     typed.done("note", "Reed", "1", "zymurgy matters")
     typed.done("Wren", "title=Quinquereme of Nineveh")
-    assert typed.json("search", "zymurgy")["hits"][0]["session_id"] == REED
+    noted = typed.json("search", "zymurgy")["hits"][0]
+    assert (noted["session_id"], noted["side"]) == (REED, "note")
+    assert noted["snippet"]["text"] == "zymurgy matters"
     (hit,) = typed.json("search", "quinquereme")["hits"]
     assert hit["side"] == "title"
+
+
+@pytest.mark.parametrize(
+    "args",
+    [["unstar", "Reed"], ["unhide", "Reed", "1"], ["note", "Reed", ""], ["note", "Reed", "1", " "]],
+)
+def test_what_is_not_there_is_not_taken_off(typed: Typing, args: list[str]) -> None:
+    """UND-07: nothing is recorded that changes nothing, so `undo` takes back what matters."""
+    ran = typed("correct", *args)
+    assert ran.status == 2 and "nothing was changed" in ran.err
+    assert typed.json("correct", "list")["said"] == []
+
+
+def test_the_list_without_a_session_has_every_session(typed: Typing) -> None:
+    """UND-07: as `undo` does."""
+    typed.done("star", "Reed")
+    typed.done("note", "Wren", "remember")
+    said = typed.json("correct", "list")["said"]
+    assert [item["words"] for item in said] == [
+        "starred the session",
+        "noted on the session: remember",
+    ]
+    lines = typed("correct", "list").out.splitlines()
+    assert REED[:8] in lines[0] and REED[:8] not in lines[1]
+
+
+@pytest.mark.parametrize("words", [["bogus=1"], ["1", "bogus=1"], ["title=x", "bogus=1"]])
+def test_an_unknown_field_is_named(typed: Typing, words: list[str]) -> None:
+    """UND-07: the error says which word was not understood."""
+    ran = typed("correct", "Reed", *words)
+    assert ran.status == 2 and "'bogus' is not a field; the fields are" in ran.err

@@ -92,6 +92,22 @@ def test_a_tree_has_each_session_once() -> None:
     assert all("\x1b" not in line for line in lineage_lines(hostile(), short))
 
 
+def test_a_child_knows_whether_it_is_the_last() -> None:
+    """FUT-02: a tree draws ├ before a sibling, and └ at the end."""
+    nodes = tuple(Node(id=id, name=id) for id in "abcd")
+    edges = tuple(
+        Edge(older=a, newer=b, kind="forks", recorded=True, confidence=1.0, evidence=())
+        for a, b in ("ab", "ac", "bd")
+    )
+    lines = list(tree(Lineage(nodes=nodes, edges=edges)))
+    assert [(line.node.id, line.last) for line in lines] == [
+        ("a", True),
+        ("b", False),
+        ("d", True),
+        ("c", True),
+    ]
+
+
 @pytest.fixture
 def places(examples: Path, tmp_path: Path) -> list[str]:
     Archive(tmp_path / "archive").root.mkdir()

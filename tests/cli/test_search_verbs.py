@@ -159,7 +159,7 @@ def test_you_is_only_what_somebody_said(run: Run, places: list[str], words: str)
             (found,) = json.loads(shown.out)["rounds"]
             said = " ".join(json.dumps(found["messages"][0], ensure_ascii=False).split())
             assert hit["snippet"]["text"].strip("… ")[:40] in said
-    assert sides <= {"asked", "answered", "topic", "outcome", "title"}
+    assert sides <= {"asked", "answered", "topic", "outcome", "title", "summary", "project"}
 
 
 def test_filters_and_order(run: Run, places: list[str]) -> None:

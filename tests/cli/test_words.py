@@ -40,6 +40,9 @@ def looking(**_: object) -> None:
         ("-- -x", "-x", {}),
         ("a -- --limit 3", "a --limit 3", {}),
         ("a -k3", "a", {"limit": 3}),
+        ("a -k 3 b", "a b", {"limit": 3}),
+        ("grep -k login", "grep -k login", {}),
+        ("grep -k", "grep -k", {}),
         ("a --limit=3 b", "a b", {"limit": 3}),
         ("a -p -rf b", "a b", {"project": "-rf"}),
         ("push --force --no-tools", "push --force", {"tools": False}),
@@ -62,6 +65,18 @@ def test_a_mistyped_option_gets_a_suggestion(run: Run) -> None:
     """SRCH-20: `--limt` is a mistake, not a word."""
     ran = run("search", "login", "--limt", "3")
     assert ran.status == 2 and "--limit" in ran.err
+
+
+def test_search_takes_the_limit_as_usage_and_sessions_do() -> None:
+    """SRCH-20: `search login -n 3` lists three hits, and looks for one word."""
+    assert command.make_context("search", ["login", "-n", "3"]).params["limit"] == 3
+
+
+@pytest.mark.parametrize("rest", [[], ["--", "login"]])
+def test_an_option_without_its_value_says_so(run: Run, rest: list[str]) -> None:
+    """SRCH-20: `search --instructions` needs a value; the mark before the words is not one."""
+    ran = run("search", "--instructions", *rest)
+    assert ran.status == 2 and "'--instructions' requires a value" in ran.err
 
 
 @pytest.mark.parametrize("word", ["-rf", "-x"])

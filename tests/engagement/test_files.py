@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from minutebook import engagement
+from minutebook.cli.main import main
 from minutebook.errors import Ambiguous, BadArgument, Conflict, NotFound
 from minutebook.model.prospective import EngagementFile
 from minutebook.record.engagement_files import ProjectEngagements
@@ -289,7 +290,15 @@ BROKEN = {
     "not a list": (BY_HAND.replace("sessions: []", "sessions: {a: b}"), "sessions is not a list"),
     "not a word": (BY_HAND.replace("method: build", "method: [a]"), "method is not a word"),
     "not a time": (BY_HAND.replace("sessions: []", "started: soon"), "started is not a time"),
-    "odd items": (BY_HAND.replace("  - Tell ops", "  - [1]"), "1 of obligations cannot"),
+    "a number owed": (
+        BY_HAND.replace("  - Tell ops", "  - 7"),
+        "1 of the obligations cannot",
+    ),
+    "an impossible day": (
+        BY_HAND.replace("due: 2026-03-01", "due: 2026-99-31"),
+        "obligation 2 has a due date that does not exist: '2026-99-31'",
+    ),
+    "odd items": (BY_HAND.replace("  - Tell ops", "  - [1]"), "1 of the obligations cannot"),
     "aliases": (BY_HAND.replace('"hopeful"', "&a [x, x]\nworse: [*a, *a]"), "anchors or aliases"),
     "long": (BY_HAND.replace("hopeful", "x" * 70_000), "longer than 64 KB"),
     "stairs": ("---\nphase: a\n" + STAIRS + "---\n", "no engagement_id"),
@@ -386,6 +395,63 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     assert sorted(os.listdir(outside)) == ["secret.md"]  # noqa: PTH208 - names are enough
 
 
+def test_a_folder_in_its_place_is_not_called_open(tmp_path: Path) -> None:
+    """FUT-01: `start` and `note` say what stands there; nothing is written."""
+    (tmp_path / "engagement.md").mkdir()
+    for do in (lambda: begun(tmp_path), lambda: engagement.note(tmp_path, "a word")):
+        with pytest.raises(Conflict, match=r"left alone: (it cannot be read|it is not|is a)"):
+            do()
+
+
+def test_a_link_in_its_place_is_called_a_link(tmp_path: Path) -> None:
+    """FUT-01: in words, not in those of the operating system."""
+    (tmp_path / "engagement.md").symlink_to(tmp_path / "elsewhere.md")
+    with pytest.raises(Conflict, match="was left alone: it is a link"):
+        engagement.note(tmp_path, "a word")
+
+
+def typed(*args: str) -> int:
+    with pytest.raises(SystemExit) as end:
+        main(["engagement", *args])
+    return int(end.value.code or 0)
+
+
+def test_the_list_needs_no_archive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """FUT-01: what is overdue in this folder is listed before there is an archive; one that was
+    named must be there."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("MINUTEBOOK_ARCHIVE", raising=False)
+    (tmp_path / "engagement.md").write_text(BY_HAND)
+    assert typed("list", "--overdue") == 0
+    assert "1 OVERDUE" in capsys.readouterr().out
+    assert typed("list", "--archive", str(tmp_path / "none")) == 2
+    monkeypatch.setenv("MINUTEBOOK_ARCHIVE", str(tmp_path / "none"))
+    assert typed("list") == 2
+
+
+def test_closing_with_something_owed_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """FUT-01: an obligation is not forgotten silently."""
+    (tmp_path / "engagement.md").write_text(BY_HAND)
+    assert typed("close", "--as", "abandoned", "--dir", str(tmp_path)) == 0
+    told = capsys.readouterr().err
+    assert "Closed with 2 obligations still owed, 1 of them overdue" in told
+
+
+def test_the_status_of_a_broken_file_has_no_empty_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """FUT-01: what is not known is said so."""
+    (tmp_path / "engagement.md").write_text(BROKEN["not YAML"][0])
+    assert typed("status", "--dir", str(tmp_path)) == 0
+    told = capsys.readouterr()
+    assert "  its phase is not known\n" in told.out and "not YAML" in told.err
+
+
 def test_a_pipe_does_not_hang(tmp_path: Path) -> None:
     """FUT-01: what is not a plain file is reported."""
     os.mkfifo(tmp_path / "engagement.md")
@@ -469,6 +535,7 @@ _WRITER = """
 import sys
 from pathlib import Path
 from minutebook import engagement
+from minutebook.cli.main import main
 print("ready", flush=True)
 number = 0
 while True:

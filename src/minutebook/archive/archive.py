@@ -434,9 +434,12 @@ class Archive:
 
         return say(self, session, statement)
 
-    def said(self, session: str) -> list[Said]:
-        """What a person said of a session, in its order; what was taken back is marked."""
-        return [masked(item, self.hide) for item in self.minutes.said(self.resolve(session))]
+    def said(self, session: str | None = None) -> list[Said]:
+        """What a person said of a session, or of any, in its order; what was taken back is
+        marked."""
+        minutes = self.minutes
+        every = minutes.said(self.resolve(session)) if session else minutes.all_said()
+        return [masked(item, self.hide) for item in every]
 
     def search(
         self,

@@ -11,6 +11,7 @@ from minutebook.archive.finding import bring_up_to_date
 from minutebook.archive.lineage import ties
 from minutebook.archive.masking import hidden
 from minutebook.archive.passing import session_passes
+from minutebook.archive.sessions import SessionSummary
 from minutebook.derive.budget import NEAR, Budget, budget
 from minutebook.derive.plain import one_line
 from minutebook.errors import MinutebookError
@@ -44,6 +45,17 @@ class SessionPeak(msgspec.Struct, frozen=True, kw_only=True):
     compactions: int
 
 
+class CompactedSession(msgspec.Struct, frozen=True, kw_only=True):
+    """A session that was compacted, whether or not its window is known."""
+
+    session_id: str
+    name: str
+    at: str | None
+    compactions: int
+    peak: float | None
+    """The highest percentage of its rounds; None where the limit is not known."""
+
+
 class BudgetOverview(msgspec.Struct, frozen=True, kw_only=True):
     """How often work came near the limit."""
 
@@ -65,6 +77,8 @@ class BudgetOverview(msgspec.Struct, frozen=True, kw_only=True):
     engagements_ended_near: int
     peaks: list[SessionPeak]
     """The fullest first."""
+    most_compacted: list[CompactedSession]
+    """Every session that was compacted, the most often first."""
 
 
 def session_budget(archive: Archive, name: str) -> SessionBudget:
@@ -121,25 +135,38 @@ def budget_overview(archive: Archive, filters: Filters) -> BudgetOverview:
             work += bool(last)
             work_near += bool(last) and _is_near(rounds[max(last)])
     peaks.sort(key=lambda item: (-item.peak, -item.compactions, item.session_id))
-    compacted = [summaries[id].info.compactions for id in wanted]
+    compacted = _most_compacted([summaries[id] for id in wanted], peaks)
     return BudgetOverview(
         sessions=len(wanted),
         known=len(peaks),
         came_near=sum(item.near > 0 for item in peaks),
         ended_near=sum(item.last >= NEAR for item in peaks),
-        compacted=sum(count > 0 for count in compacted),
-        compactions=sum(compacted),
+        compacted=len(compacted),
+        compactions=sum(item.compactions for item in compacted),
         copies_hidden=len(copies),
         engagements=work,
         engagements_ended_near=work_near,
         peaks=peaks,
+        most_compacted=compacted,
     )
 
 
-def most_compacted(peaks: Iterable[SessionPeak]) -> list[SessionPeak]:
-    """Those that were compacted, the most often first."""
-    found = [item for item in peaks if item.compactions]
-    return sorted(found, key=lambda item: (-item.compactions, -item.peak, item.session_id))
+def _most_compacted(
+    summaries: Iterable[SessionSummary], peaks: Iterable[SessionPeak]
+) -> list[CompactedSession]:
+    fullest = {item.session_id: item.peak for item in peaks}
+    found = [
+        CompactedSession(
+            session_id=summary.id,
+            name=one_line(summary.name),
+            at=summary.info.ended or summary.info.started,
+            compactions=summary.info.compactions,
+            peak=fullest.get(summary.id),
+        )
+        for summary in summaries
+        if summary.info.compactions
+    ]
+    return sorted(found, key=lambda item: (-item.compactions, -(item.peak or 0), item.session_id))
 
 
 def _is_near(tenths: int) -> bool:

@@ -21,7 +21,7 @@ from minutebook.errors import MinutebookError
 from minutebook.index.clauses import Side
 from minutebook.index.engine import Ranked
 from minutebook.index.query import Query
-from minutebook.index.snippet import Shown, Snippet, snippet, snippet_of_work
+from minutebook.index.snippet import Shown, Snippet, snippet, snippet_of_labels, snippet_of_work
 from minutebook.model import ToolCall
 from minutebook.model.engagement import Engagement
 from minutebook.sources.registry import SOURCES
@@ -48,10 +48,13 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     snippet: Snippet = Snippet("")
     side: str | None = None
     """Where the snippet is from: ``asked`` or ``answered`` by somebody; a label, ``topic``,
-    ``outcome`` or ``title``, which nobody said; or what was done: ``command``, ``output``,
+    ``outcome``, ``title``, ``note``, ``summary``, ``method``, ``phase``, ``project``, ``agent``,
+    ``role`` or ``name``, which nobody said; or what was done: ``command``, ``output``,
     ``error``, ``edit``, ``file``, ``thinking``, ``subagent``, ``notice``."""
     block: int | None = None
     """The block of the round it is in, where that is known (`show 3a4d#12.7`)."""
+    window: float | None = None
+    """Of a round: how full the model's window was at its fullest, in percent, where known."""
     score: float = 0.0
     row: int = 0
     resumable: bool = False
@@ -85,6 +88,9 @@ def told(
     """A hit with why it was found, and where to read it; without secrets."""
     entry = item.entry
     shown = _of_work(archive, hit, query, surfaces) if item.done else None
+    if entry.kind == "engagement":
+        shown = _of_labels(archive, hit, query, side)
+        entry = msgspec.structs.replace(entry, rest="")  # fields, which are no sentence
     if shown is None:
         shown = snippet(entry, query, side, item.passage, archive.hide)
     found = archive.ledger().sessions.get(hit.session_id)
@@ -94,9 +100,27 @@ def told(
         snippet=Snippet(""),
         side=_LABELS.get((entry.kind, shown.side), shown.side),
         block=shown.block if entry.kind == "turn" else None,
+        window=entry.budget / 10 if entry.kind == "turn" and entry.budget >= 0 else None,
         document=str(document) if document else None,
     )
     return msgspec.structs.replace(hidden(line, archive.hide), snippet=shown.snippet)
+
+
+def _of_labels(archive: Archive, hit: Hit, query: Query, side: Side) -> Shown | None:
+    """Which field of an engagement has most of the words; without secrets."""
+    engagement = hit.engagement
+    record = archive.minutes.records().get(hit.session_id)
+    if engagement is None or record is None or side not in ("both", "answered"):
+        return None
+    came_to = "\n".join((engagement.outcome, *engagement.key_decisions))
+    fields = [
+        *([("topic", engagement.topic)] if side == "both" else []),
+        *(("outcome", came_to), ("note", engagement.note), ("note", record.note)),
+        *(("summary", record.session_summary), ("project", engagement.project)),
+        *(("agent", record.agent_name), ("role", record.agent_role), ("name", record.slug)),
+        *(("method", engagement.method), ("phase", engagement.phase)),
+    ]
+    return snippet_of_labels(((label, archive.hide(text)) for label, text in fields if text), query)
 
 
 def _of_work(

@@ -5,19 +5,21 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Iterable
+from typing import get_args
 
 import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.capturing import Found, Looking, keep, keep_versions, sightings_in
 from minutebook.archive.masking import hidden
-from minutebook.derive.instructions import Change, Instruction, same_path
+from minutebook.derive.instructions import Change, Grade, Instruction, same_path
 from minutebook.errors import BadArgument, NotFound
 from minutebook.model import SessionInfo
 from minutebook.record.instructions import KeptInstructions, read_sessions, read_version
 from minutebook.sources.registry import SOURCES
 
 _MOST_LINES = 5_000  # of a file that is compared
+_GRADES: tuple[Grade, ...] = get_args(Grade)  # the best first
 
 
 class SessionInstructions(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,6 +71,7 @@ class InstructionVersion(msgspec.Struct, frozen=True, kw_only=True):
     paths: tuple[str, ...]
     size: int
     grades: dict[str, int]
+    """Sessions by the best evidence that they had it."""
     first: str | None
     last: str | None
     """When the first and the last session that had it began."""
@@ -84,7 +87,7 @@ class InstructionVersions(msgspec.Struct, frozen=True):
     without: int
     """Of those, the ones of which nothing is known."""
     unkept: int
-    """Sessions whose instructions were never looked for."""
+    """Archived sessions whose instructions were never looked for."""
 
 
 def instructions_of(archive: Archive, name: str) -> SessionInstructions:
@@ -145,7 +148,7 @@ def _is_lost(archive: Archive, file: Instruction) -> bool:
 
 
 def compare(archive: Archive, one: str, other: str) -> list[FileDiff]:
-    """What changed in the instructions from one session to another."""
+    """What changed in the instructions from one session to another, in the order they are named."""
     first, first_texts = _found(archive, one)
     second, second_texts = _found(archive, other)
     after = list(second.files)
@@ -246,7 +249,7 @@ def content_of(archive: Archive, name: str) -> str:
 def versions(archive: Archive) -> InstructionVersions:
     """Every version that is kept, and the sessions that had it."""
     kept, _ = read_sessions(archive.layout)
-    every = {s.id: s.info for s in archive.sessions(ghosts=True, hidden=True).sessions}
+    every = {s.id: s.info for s in archive.sessions(ghosts=True, hidden=True, copies=True).sessions}
     used = _used(archive, kept)
     found = []
     for name, items in _holders(kept).items():
@@ -255,7 +258,7 @@ def versions(archive: Archive) -> InstructionVersions:
             hash=name,
             paths=tuple(sorted({item.path for _, item in items})),
             size=items[0][1].size,
-            grades=dict(Counter(item.grade for _, item in items).most_common()),
+            grades=_grades(items),
             first=_start(every, ids[0]) or None,
             last=_start(every, ids[-1]) or None,
             sessions=tuple(ids),
@@ -267,8 +270,17 @@ def versions(archive: Archive) -> InstructionVersions:
         found,
         len(kept),
         sum(not any(file.hash for file in told.files) for told in kept.values()),
-        len(every.keys() - kept.keys()),
+        len(archive.ledger().sessions.keys() - kept.keys()),
     )
+
+
+def _grades(items: Iterable[tuple[str, Instruction]]) -> dict[str, int]:
+    """Sessions by the best grade; one may have the same text in several files."""
+    best: dict[str, Grade] = {}
+    for id, item in items:
+        known = best.setdefault(id, item.grade)
+        best[id] = min(known, item.grade, key=_GRADES.index)
+    return dict(Counter(best.values()).most_common())
 
 
 def _start(every: dict[str, SessionInfo], id: str) -> str:

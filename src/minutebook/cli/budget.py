@@ -11,10 +11,10 @@ import msgspec
 from minutebook.archive import Archive
 from minutebook.archive.budgets import (
     BudgetOverview,
+    CompactedSession,
     SessionBudget,
     SessionPeak,
     budget_overview,
-    most_compacted,
 )
 from minutebook.cli import terminal
 from minutebook.cli.filters import filter_options, filters_of
@@ -208,7 +208,7 @@ def _show_overview(book: Archive, found: BudgetOverview) -> None:
         f"{terminal.plural(found.compacted, 'session')}."
     )
     _table(book, "Fullest", found.peaks[:_LISTED])
-    _table(book, "Most compactions", most_compacted(found.peaks)[:_LISTED])
+    _table(book, "Most compactions", found.most_compacted[:_LISTED])
     if found.copies_hidden:
         count = terminal.plural(found.copies_hidden, "copy", "copies")
         terminal.note(f"{count} of other sessions not counted (--copies counts them).")
@@ -217,12 +217,14 @@ def _show_overview(book: Archive, found: BudgetOverview) -> None:
         terminal.note(f"{terminal.plural(missing, 'session')} without recorded usage or limit.")
 
 
-def _table(book: Archive, title: str, rows: Sequence[SessionPeak]) -> None:
+def _table(book: Archive, title: str, rows: Sequence[SessionPeak | CompactedSession]) -> None:
     if not rows:
         return
     terminal.say()
     terminal.say(click.style(title, bold=True))
     for row in rows:
-        start = f"  {row.peak:6.1f} %  {row.compactions:3} compacted  "
-        start += f"{(row.at or '')[:10]:10}  {book.short(row.session_id)}#{row.peak_round}  "
+        share = f"{row.peak:6.1f} %" if row.peak is not None else f"{'?':>8}"
+        place = f"#{row.peak_round}" if isinstance(row, SessionPeak) else ""
+        start = f"  {share}  {row.compactions:3} compacted  "
+        start += f"{(row.at or '')[:10]:10}  {book.short(row.session_id)}{place}  "
         terminal.say(start + terminal.fit(row.name, max(10, terminal.columns() - len(start))))

@@ -28,7 +28,7 @@ from minutebook.model.said import (
     Unhide,
     Unstar,
 )
-from minutebook.verbs.correct import in_words, parse_span, set_fields
+from minutebook.verbs.correct import in_words, parse_span, refuse_nothing, set_fields
 
 F = TypeVar("F", bound=Callable[..., Any])
 _DEFAULT = "set"
@@ -55,7 +55,7 @@ class _Group(click.Group):
     options_metavar="",
 )
 def command() -> None:
-    """Correct sessions and engagements; your word wins over every later extraction.
+    """Correct sessions and engagements; your word wins over every extraction.
 
     \b
       minutebook correct Reed title='Login rewrite' agent_role=reviewer
@@ -80,6 +80,7 @@ def _say(
     session: str, statement: Statement, roots: tuple[str, ...], archive: str | None, as_json: bool
 ) -> None:
     book = opened(archive, roots)
+    refuse_nothing(book, session, statement)
     _print(book, book.say(session, statement), as_json)
 
 
@@ -154,7 +155,7 @@ def _mark(name: str, kind: Callable[[str], Statement], doc: str) -> None:
 
 _mark("star", Star, "Mark a session or an engagement with a star (search --starred).")
 _mark("unstar", Unstar, "Take the star off.")
-_mark("hide", Hide, "Leave it out of lists and statistics; searching for words still finds it.")
+_mark("hide", Hide, "Leave it out of lists and statistics.\n\nSearching for words still finds it.")
 _mark("unhide", Unhide, "List and count it again.")
 
 
@@ -185,10 +186,10 @@ def undo(session: str, **options: Any) -> None:
 
 
 @command.command("list")
-@click.argument("session")
+@click.argument("session", required=False)
 @_common
-def list_(session: str, roots: tuple[str, ...], archive: str | None, as_json: bool) -> None:
-    """List what was said of a session, oldest first."""
+def list_(session: str | None, roots: tuple[str, ...], archive: str | None, as_json: bool) -> None:
+    """List what you said, oldest first: of SESSION, or of every session."""
     book = opened(archive, roots)
     said = book.said(session)
     if as_json:
@@ -197,10 +198,11 @@ def list_(session: str, roots: tuple[str, ...], archive: str | None, as_json: bo
     for item in said:
         when = instant(item.at)
         at = when.strftime("%Y-%m-%d %H:%M") if when else "(before)"
-        line = f"{at:16}  {item.id}  {terminal.one_line(in_words(item))}"
+        of = "" if session else f"{terminal.one_line(book.short(item.session_id))}  "
+        line = f"{at:16}  {item.id}  {of}{terminal.one_line(in_words(item))}"
         terminal.say(terminal.quiet(f"{line} (taken back)") if item.undone else line)
     if not said:
-        terminal.note("Nothing was said of this session.")
+        terminal.note(f"Nothing was said of {'this' if session else 'any'} session.")
 
 
 # -- showing

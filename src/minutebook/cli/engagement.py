@@ -14,7 +14,7 @@ from minutebook.archive.masking import hidden, hide
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_option, archive_options, json_option, opened
-from minutebook.config import archive_folder, expanded
+from minutebook.config import archive_folder, chosen_archive, expanded
 from minutebook.model.prospective import EngagementFile
 from minutebook.verbs import engagement as verbs
 from minutebook.verbs.engagement import Standing
@@ -78,7 +78,10 @@ def start(topic: str, folder: str, archive: str | None, as_json: bool, **given: 
 @_id
 @_common
 def status(folder: str, id: str | None, archive: str | None, as_json: bool) -> None:
-    """Show where an engagement stands, what may follow, and what is owed."""
+    """Show where an engagement stands.
+
+    Also what may follow, and what is owed.
+    """
     found = verbs.status(expanded(folder), id, archive=archive_folder(archive))
     _print(found, as_json, whole=True)
 
@@ -104,7 +107,7 @@ def advance(step: str, folder: str, archive: str | None, as_json: bool, **given:
 @_session
 @_common
 def note(text: str, folder: str, archive: str | None, as_json: bool, **given: Any) -> None:
-    """Add a line to its text, or an obligation; or say that one is done."""
+    """Add a line or an obligation; mark one as done."""
     found = verbs.note(expanded(folder), text, archive=archive_folder(archive), **given)
     _print(found, as_json)
 
@@ -137,14 +140,18 @@ def list_(
     archive: str | None,
     as_json: bool,
 ) -> None:
-    """List engagements of every project the archive knows; of all projects unless you name one."""
+    """List engagements of all projects, or of one.
+
+    Without an archive: those of this folder.
+    """
     from minutebook.archive.prospective import prospective
 
     now = datetime.now().astimezone()
     if folder is not None:
         every = [hidden(file, hide) for file in verbs.listed(expanded(folder))]
     else:
-        every = prospective(opened(archive, roots)).files
+        book = opened(archive, roots) if _there_is(archive) else None
+        every = prospective(book).files if book is not None else []
         known = {file.path for file in every}
         every += [hidden(file, hide) for file in verbs.listed(Path.cwd()) if file.path not in known]
     files = [f for f in every if everything or f.is_open or f.problems]
@@ -157,6 +164,12 @@ def list_(
         _print_line(file, now)
     still = sum(file.is_open for file in files)
     terminal.note(f"{terminal.plural(len(files), 'engagement')}, {still} open.")
+
+
+def _there_is(archive: str | None) -> bool:
+    """Whether there is an archive to look at; one that was named must be there."""
+    folder, named = chosen_archive(archive)
+    return named or folder.is_dir()
 
 
 # -- telling
@@ -176,15 +189,20 @@ def _print(found: Standing, as_json: bool, *, whole: bool = False) -> None:
         terminal.say(f"Moved {terminal.one_line(before)} to {terminal.one_line(after)}.")
     room = terminal.columns()
     terminal.say(click.style(terminal.fit(terminal.one_line(file.topic), room), bold=True))
-    label = terminal.one_line(f"{file.method}, {file.phase}:") + " "
+    known = ", ".join(part for part in (file.method, file.phase) if part)
+    label = terminal.one_line(f"{known}:") + " " if known else ""
     then = ", ".join(found.allowed) if found.allowed else "nothing; it has ended"
-    follows = f"next: {then}"
+    follows = f"next: {then}" if file.phase else "its phase is not known"
     terminal.say(f"  {terminal.method_mark(label, file.method)}{terminal.one_line(follows)}")
     if whole:
         _print_whole(file)
     if found.violation:
         terminal.note("This step is not in the graph; the file says so (violations).")
     _print_obligations(file, found, whole=whole)
+    if file.place == "archived" and file.owed:
+        count = terminal.plural(len(file.owed), "obligation")
+        late = f", {len(found.overdue)} of them overdue" if found.overdue else ""
+        terminal.note(f"Closed with {count} still owed{late}; `engagement list --all` lists it.")
     for problem in (*file.problems, *found.problems):
         terminal.note(f"{terminal.one_line(file.path)}: {terminal.one_line(problem)}.")
 

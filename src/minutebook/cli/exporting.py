@@ -132,7 +132,7 @@ def _print(exported: Exported, agent: str) -> None:
     if exported.backup is not None:
         terminal.say(f"What was there is now {exported.backup}")
     for remark in exported.remarks:
-        terminal.note(f"Mind: {terminal.one_line(remark)}.")
+        terminal.note(f"Note: {terminal.one_line(remark)}.")
     for warning in exported.warnings:
         terminal.note(f"Kept in the file, not shown to {agent}: {terminal.one_line(warning)}.")
     if exported.resume is not None:

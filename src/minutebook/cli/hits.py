@@ -19,12 +19,15 @@ _NAME = 36  # cells that a name and a project need
 _NAMED = ("topic", "title")  # what the first line or the topic says already
 
 
-def print_hits(archive: Archive, hits: Sequence[Hit], *, verbose: bool = False) -> None:
-    """Two lines a hit: when, where and who; and why it was found. More of each if `verbose`."""
+def print_hits(
+    archive: Archive, hits: Sequence[Hit], *, verbose: bool = False, windows: bool = False
+) -> None:
+    """Two lines a hit: when, where and who; and why it was found. More of each if `verbose`; how
+    full the window was with `windows`."""
     addresses = [_address(archive, hit) for hit in hits]
     longest = max(map(len, addresses), default=0)
     for hit, address in zip(hits, addresses, strict=True):
-        _print_hit(archive, hit, address.ljust(longest))
+        _print_hit(archive, hit, address.ljust(longest), windows=windows)
         if verbose:
             _print_more(archive, hit)
 
@@ -65,7 +68,7 @@ def print_total(
         terminal.note(" ".join(told))
 
 
-def _print_hit(archive: Archive, hit: Hit, address: str) -> None:
+def _print_hit(archive: Archive, hit: Hit, address: str, *, windows: bool) -> None:
     room = terminal.columns()
     when = instant(hit.at)
     day = when.strftime("%Y-%m-%d") if when else "undated   "
@@ -77,6 +80,8 @@ def _print_hit(archive: Archive, hit: Hit, address: str) -> None:
     left = room - len(address) - 14
     if left - len(also) < _NAME:  # who it is matters more than where else
         also = f" · {terminal.plural(len(hit.copies), 'copy', 'copies')}" if copies else ""
+    if windows and hit.window is not None:
+        also = f" · window {hit.window:.1f} %{also}"
     left -= len(also)
     named = click.style(terminal.fit(who, max(10, left)), bold=True) + also
     terminal.say(f"{day}  {click.style(address, fg='cyan')}  {named}")

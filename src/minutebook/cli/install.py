@@ -76,7 +76,7 @@ def _print_claude(done: Installed, roots: tuple[str, ...], *, dry_run: bool) -> 
     if done.removed:
         terminal.say(f"The skill and the hook {verb or 'are '}gone from {done.settings.parent}.")
         if done.remark:
-            terminal.note(f"Mind: {done.remark}.")
+            terminal.note(f"Note: {done.remark}.")
         return
     for path in done.files:
         terminal.say(f"{verb}written: {path}")

@@ -68,7 +68,7 @@ def command(
         if as_json:
             print_json(before=book.resolve(session), after=book.resolve(other), files=found)
         else:
-            _show_diff(found)
+            _show_diff(found, *(_dated(book, name) for name in (session, other)))
 
 
 def _show_session(book: Archive, told: SessionInstructions) -> None:
@@ -108,7 +108,13 @@ def _evidence(file: Instruction) -> str:
     return f"unknown: {file.note or 'nothing was found'}"
 
 
-def _show_diff(found: list[FileDiff]) -> None:
+def _dated(book: Archive, name: str) -> str:
+    """A session by its id and the day it began."""
+    summary = book.summary(book.resolve(name))
+    return f"{book.short(summary.id)} ({(summary.info.started or 'undated')[:10]})"
+
+
+def _show_diff(found: list[FileDiff], first: str, second: str) -> None:
     if not found:
         terminal.say("Nothing is known of the instructions of either session.")
     for file in found:
@@ -120,8 +126,8 @@ def _show_diff(found: list[FileDiff]) -> None:
             clean = terminal.clean(line)
             terminal.say(click.style(clean, fg=_COLOURS.get(clean[:1])))
         if file.state == "changed":
-            _say_outcomes("before", file.outcomes_before)
-            _say_outcomes("after", file.outcomes_after)
+            _say_outcomes(first, file.outcomes_before)
+            _say_outcomes(second, file.outcomes_after)
 
 
 def _say_outcomes(which: str, counts: Outcomes | None) -> None:
@@ -132,7 +138,7 @@ def _say_outcomes(which: str, counts: Outcomes | None) -> None:
     for group in (counts.phases, counts.methods):
         if group:
             told += "; " + ", ".join(f"{count} {name}" for name, count in group.items())
-    terminal.say(f"  With the version {which}: {told}.")
+    terminal.say(f"  With the version of {which}: {told}.")
 
 
 def _show_versions(found: InstructionVersions, as_json: bool) -> None:
@@ -156,12 +162,19 @@ def _show_versions(found: InstructionVersions, as_json: bool) -> None:
         if phases:
             terminal.say(terminal.quiet(f"  {phases}"))
     if not found.versions:
-        terminal.say("No instructions are kept yet: `minutebook ingest` looks for them.")
+        looked = found.sessions or found.unkept
+        why = "were found." if looked else "are kept yet: `minutebook ingest` looks for them."
+        terminal.say(f"No instructions {why}")
     rest = len(found.versions) - _LISTED
     if rest > 0:
         terminal.note(f"… and {rest:,} more versions (--json lists all).")
-    terminal.note(
-        f"{terminal.plural(found.sessions, 'session')} looked at, {found.without:,} of them "
-        f"without known instructions; {found.unkept:,} not looked at"
-        f"{' (`minutebook rebuild` does)' if found.unkept else ''}."
-    )
+    told = []
+    if found.sessions:
+        told.append(
+            f"{terminal.plural(found.sessions, 'session')} looked at, {found.without:,} of them "
+            "without known instructions"
+        )
+    if found.unkept:
+        told.append(f"{found.unkept:,} archived before that (`minutebook rebuild` looks)")
+    if told:
+        terminal.note(f"{'; '.join(told)}.")

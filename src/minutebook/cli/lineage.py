@@ -100,7 +100,8 @@ def _print_line(book: Archive, line: Line, asked: str | None) -> None:
     relation = f"{DOWN[line.edge.kind]} " if line.edge is not None else ""
     day = (line.node.started or "undated   ")[:10]
     address = book.short(line.node.id)
-    mark = "→ " if line.node.id == asked else ("└ " if line.edge is not None else "")
+    branch = ("└ " if line.last else "├ ") if line.edge is not None else ""
+    mark = "→ " if line.node.id == asked else branch
     start = f"{indent}{mark}{relation}"
     facts = _facts(line)
     room = terminal.columns() - terminal.width(start) - len(day) - len(address) - len(facts) - 4

@@ -62,7 +62,7 @@ _NOT_OF_FILES = {"command", "error", "has_tools", "side", "sort", "where", "mode
 @click.option("--threads", is_flag=True, help="Pieces of work over several sessions, instead.")
 @click.option("--chain", metavar="SESSION#ROUND", help="What came before and after in its thread.")
 @click.option("--deps", metavar="ID", help="What a thread needs, and what needs it.")
-@click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True)
+@click.option("-n", "--limit", type=click.IntRange(1, 1000), default=10, show_default=True)
 @click.option("--page", type=click.IntRange(1, 10_000), default=1, help="The hits after those.")
 @click.option(
     "--sort",
@@ -182,7 +182,8 @@ def command(
             hits=with_threads(book, answer.hits),
         )
         return
-    print_hits(book, answer.hits, verbose=verbose)
+    by_budget = parsed.filters.budget is not None
+    print_hits(book, answer.hits, verbose=verbose, windows=by_budget)
     _print_footer(answer, page, limit)
 
 

@@ -16,7 +16,7 @@ from minutebook.model.said import Thread, Unthread
 @click.argument("engagement")
 @click.argument("name", required=False)
 @click.option("--none", "alone", is_flag=True, help="It belongs to no thread.")
-@click.option("--forget", is_flag=True, help="Leave it to what is found again.")
+@click.option("--forget", is_flag=True, help="Go back to the thread that was found.")
 @archive_options
 @json_option
 def command(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from difflib import get_close_matches
 
 import click
@@ -9,7 +10,7 @@ import click
 
 class WordsCommand(click.Command):
     """A command in which whatever is not one of its options is a word: ``-word`` leaves a word
-    out, ``-rf`` is part of a line somebody copied."""
+    out, ``-rf`` is part of a line that was copied, and so is ``-n`` without a number."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         return super().parse_args(ctx, sorted_out(args, self.get_params(ctx)))
@@ -23,20 +24,31 @@ def sorted_out(args: list[str], params: list[click.Parameter]) -> list[str]:
         if isinstance(option, click.Option)
         for name in (*option.opts, *option.secondary_opts)
     }
+    numbers = {
+        name
+        for option in params
+        if isinstance(option, click.Option) and isinstance(option.type, click.types.IntParamType)
+        for name in option.opts
+        if not name.startswith("--")
+    }
     options: list[str] = []
     words: list[str] = []
-    left = iter(args)
-    for arg in left:
+    left = deque(args)
+    while left:
+        arg = left.popleft()
         if arg == "--":
             words += left
             break
-        if not _is_option(arg, takes_value):
+        bare = arg in numbers and not (left and left[0].isdecimal())
+        if bare or not _is_option(arg, takes_value):
             words.append(arg)
             continue
         options.append(arg)
         last = arg if arg.startswith("--") else f"-{arg[-1]}"
         if takes_value.get(last) and not _has_value(arg, takes_value):
-            options += [value for value in (next(left, None),) if value is not None]
+            if not left or left[0] == "--":
+                raise click.BadOptionUsage(last, f"Option '{last}' requires a value.")
+            options.append(left.popleft())
     return [*options, "--", *words]
 
 

@@ -102,6 +102,14 @@ def _beginning(entry: Entry, passage: int | None, hide: Callable[[str], str]) ->
     return Shown(line, "answered", _block_of(entry, text))
 
 
+def snippet_of_labels(fields: Iterable[tuple[str, str]], query: Query) -> Shown | None:
+    """The first of the fields with most of the words."""
+    pattern = _pattern(query)
+    found = [Shown(_cut(" ".join(text.split()), pattern), label) for label, text in fields]
+    best = max(found, key=lambda shown: len(set(shown.snippet.marks)), default=None)
+    return best if best is not None and best.snippet.text else None
+
+
 def snippet_of_work(pieces: Iterable[Piece], query: Query) -> Shown | None:
     """The best line of what was done: with all that was typed, else with most of the words."""
     wanted = query.typed or query.filters.command or query.filters.error or ""

@@ -75,8 +75,7 @@ class ProjectEngagements:
         except FileNotFoundError:
             return None
         except OSError as error:
-            why = "it is a link" if error.errno == errno.ELOOP else (error.strerror or str(error))
-            problem = f"it cannot be read: {why[0].lower()}{why[1:]}"
+            problem = f"it cannot be read: {_why(error)}"
             return EngagementFile(
                 id=path.stem,
                 topic=path.stem,
@@ -99,7 +98,7 @@ class ProjectEngagements:
         except FileNotFoundError:
             raise NotFound(f"{path} is not there any more.") from None
         except OSError as error:
-            raise Unwritable(f"{path} was left alone: {error.strerror or error}.") from None
+            raise Unwritable(f"{path} was left alone: {_why(error)}.") from None
         if total > len(content):
             raise Unwritable(
                 f"{path} was left alone: it is larger than {MOST_BYTES // 1_000_000} MB. Move what "
@@ -216,6 +215,12 @@ def changed(path: Path) -> Conflict:
         f"{path} was changed by another program in the meantime. Nothing was written: look at it "
         "(`minutebook engagement status`), and try again."
     )
+
+
+def _why(error: OSError) -> str:
+    """Why a file cannot be read, in the middle of a sentence."""
+    why = "it is a link" if error.errno == errno.ELOOP else (error.strerror or str(error))
+    return f"{why[0].lower()}{why[1:]}"
 
 
 def _markdown(folder: Path) -> list[Path]:

@@ -80,6 +80,12 @@ def read_engagement(
     heading = _HEADING.search(body)
     # Without the closing hashes; a pattern would look for their end once for each of them.
     topic = clean(heading[1].rstrip("\r\t #")).strip()[:_LINE] if heading else ""
+    obligations = tuple(reader.items("obligations", _obligation))
+    for number, item in enumerate(obligations, 1):
+        if item.due and instant(item.due) is None:
+            problems.append(
+                f"obligation {number} has a due date that does not exist: '{item.due[:40]}'"
+            )
     return EngagementFile(
         id=id,
         topic=topic or " ".join(id.replace("-", " ").replace("_", " ").split()),
@@ -88,7 +94,9 @@ def read_engagement(
         started=reader.moment("started"),
         updated=reader.moment("updated"),
         phases_completed=tuple(reader.items("phases_completed", _passed)),
-        obligations=tuple(reader.items("obligations", _obligation)),
+        obligations=tuple(
+            msgspec.structs.replace(item, due=_time(item.due)) for item in obligations
+        ),
         actors=tuple(reader.items("actors", _text)),
         domains=tuple(reader.items("domains", _text)),
         parent_engagement=reader.word("parent_engagement") or None,
@@ -160,7 +168,7 @@ class _Reader:
         found = [read(item) for item in value[:_MOST_ITEMS]]
         odd = sum(item is None for item in found) + max(0, len(value) - _MOST_ITEMS)
         if odd:
-            self._problems.append(f"{odd} of {name} cannot be understood")
+            self._problems.append(f"{odd} of the {name} cannot be understood")
         return [item for item in found if item is not None]
 
 
@@ -202,9 +210,9 @@ def _obligation(item: Any) -> Obligation | None:
             return None
         done = _field(item, "done")
         done = None if done in (None, "false", "no", *_NOTHING) else done
-        return Obligation(what, _time(_field(item, "due")), done)
+        return Obligation(what, _field(item, "due"), done)
     what = _text(item)
-    return Obligation(what) if what else None
+    return Obligation(what) if what and not _WORD.fullmatch(what) else None  # a number owes nothing
 
 
 # -- writing
@@ -230,7 +238,7 @@ class Draft:
         try:
             self._text = content.decode("utf-8")
         except UnicodeDecodeError:
-            raise Unwritable(f"{path} is not UTF-8: mend it first.") from None
+            raise Unwritable(f"{path} is not UTF-8: fix it first.") from None
         self._begun = self._text
         self._expected: dict[str, Any] = self._read()
         self._note = ""
@@ -238,7 +246,7 @@ class Draft:
     def _read(self) -> dict[str, Any]:
         fields, _, wrong = _fields(self._text)
         if wrong:
-            raise Unwritable(f"{self._path} was left alone: {wrong}. Mend it first.")
+            raise Unwritable(f"{self._path} was left alone: {wrong}. Fix it first.")
         return fields
 
     @property
@@ -267,7 +275,7 @@ class Draft:
             lead = " " if start == end else ""
             self._put(start, end, f"{lead}{_flow(value)}")
         else:
-            raise Unwritable(f"{self._path} was left alone: {key} is not a word. Mend it first.")
+            raise Unwritable(f"{self._path} was left alone: {key} is not a word. Fix it first.")
 
     def append(self, key: str, item: dict[str, str] | str) -> None:
         """One more item of a list."""
@@ -275,7 +283,7 @@ class Draft:
         if known is None or (isinstance(known, str) and known in _NOTHING):
             known = []
         if not isinstance(known, list):
-            raise Unwritable(f"{self._path} was left alone: {key} is not a list. Mend it first.")
+            raise Unwritable(f"{self._path} was left alone: {key} is not a list. Fix it first.")
         self._expected[key] = [*known, item]
         node = self._node(key)
         line = f"- {_flow(item)}"
@@ -300,7 +308,7 @@ class Draft:
         known = self._expected.get(key)
         items = list(known) if isinstance(known, list) else []
         if len(items) != of:
-            raise Unwritable(f"{self._path} was left alone: {key} is not a list. Mend it first.")
+            raise Unwritable(f"{self._path} was left alone: {key} is not a list. Fix it first.")
         old = items[at]
         items[at] = {**(old if isinstance(old, dict) else {"what": old}), name: value}
         self._expected[key] = items

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.saying import Spoken
+from minutebook.archive.saying import Spoken, find_engagement
 from minutebook.errors import BadArgument
 from minutebook.model.engagement import Engagement
 from minutebook.model.said import (
@@ -21,6 +21,7 @@ from minutebook.model.said import (
     Set,
     Split,
     Star,
+    Statement,
     Tag,
     Thread,
     Undo,
@@ -45,6 +46,8 @@ def set_fields(archive: Archive, session: str, words: Sequence[str]) -> Spoken:
     engagement, settings = "", list(words)
     if settings and not is_setting(settings[0]):
         engagement = settings.pop(0)
+        if "=" in engagement and not settings:
+            raise BadArgument(_no_field(engagement.partition("=")[0].strip(), SESSION_FIELDS))
     fields = ENGAGEMENT_FIELDS if engagement else SESSION_FIELDS
     if not settings:
         raise BadArgument(f"Write field=value; the fields are {', '.join(fields)}.")
@@ -85,7 +88,27 @@ def _no_field(field: str, fields: Sequence[str]) -> str:
         )
     if field in SESSION_FIELDS:
         return f"{field} is a field of the session: leave out the engagement."
-    return f"Write field=value; the fields are {', '.join(fields)}."
+    known = f"the fields are {', '.join(fields)}"
+    return f"'{field}' is not a field; {known}." if field else f"Write field=value; {known}."
+
+
+def refuse_nothing(archive: Archive, session: str, statement: Statement) -> None:
+    """Refuse to take off what is not there: it would be one more thing to undo."""
+    match statement:
+        case Unstar():
+            field, what = "starred", "star"
+        case Unhide():
+            field, what = "hidden", "mark that hides it"
+        case Note(text=text) if not text.strip():
+            field, what = "note", "note"
+        case _:
+            return
+    record = archive.stored_record(archive.resolve(session))
+    engagement = statement.engagement
+    meant = find_engagement(record, engagement) if engagement else record
+    if not getattr(meant, field):
+        name = f"'{engagement}'" if engagement else "The session"
+        raise BadArgument(f"{name} has no {what}: nothing was changed.")
 
 
 def parse_span(text: str) -> tuple[int, int]:
@@ -123,7 +146,7 @@ def in_words(said: Said) -> str:
         case Thread(name=name):
             return f"put {what} into thread '{name}'" if name else f"put {what} into no thread"
         case Unthread():
-            return f"left it to what is found which thread {what} belongs to"
+            return f"removed what was said of the thread of {what}"
         case Tag(first=first, last=last, engagement=engagement):
             rounds = f"{first} to the end" if last is None else f"{first}-{last}"
             name = f"tagged rounds {rounds} with '{engagement}'"

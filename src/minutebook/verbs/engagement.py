@@ -86,6 +86,8 @@ def start(
         wanted = checked_id(id) if id else free_id(f"{at[:10]}-{slug(topic)}", taken)
         if wanted in taken:
             raise Conflict(f"There is an engagement {wanted} already: choose another id.")
+        if there is not None and there.problems and not there.digest:
+            raise Conflict(f"{there.path} was left alone: {there.problems[0]}. Move it away first.")
         if there is not None and not (child or switch):
             raise Conflict(hide(_in_the_way(there)))
         if child and (there is None or not there.is_open):

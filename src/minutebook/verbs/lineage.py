@@ -153,6 +153,8 @@ class Line(msgspec.Struct, frozen=True):
     again: bool = False
     """Whether it stands above already: it comes from several."""
     subagents: int = 0
+    last: bool = True
+    """Whether no other one hangs on the same session after it."""
 
 
 def tree(lineage: Lineage) -> Iterator[Line]:
@@ -179,7 +181,8 @@ def tree(lineage: Lineage) -> Iterator[Line]:
         seen.add(id)
         yield msgspec.structs.replace(line, subagents=agents.get(id, 0))
         waiting += [
-            Line(line.depth + 1, nodes[edge.newer], edge) for edge in reversed(below.get(id, []))
+            Line(line.depth + 1, nodes[edge.newer], edge, last=at == 0)
+            for at, edge in enumerate(reversed(below.get(id, [])))
         ]
 
 
