@@ -109,7 +109,7 @@ def test_a_fork_is_told_once(archive: Archive) -> None:
     """SRCH-20, UND-08: pi copies a session's lines into its fork."""
     fork, parent = "01a1e3c9-4bbd-7507-ad83-b6f799f4025a", "01a1e3c8-fa29-7292-9bd6-d1bdff49afd6"
     (hit,) = archive.search("calc.py bug agent:pi", mode="lexical")
-    assert (hit.session_id, hit.copies) == (fork, (parent,))
+    assert {hit.session_id, *hit.copies} == {fork, parent}
     listed = {session.id: session for session in archive.sessions(agent="pi").sessions}
     assert parent not in listed
     assert listed[fork].copies == (parent,)

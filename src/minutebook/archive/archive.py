@@ -220,19 +220,9 @@ class Archive:
     ) -> SessionList:
         """Sessions, newest activity first; ghosts, those a person hid, and those that are nothing
         but copies of another only when asked for."""
-        every, unusable = self._everything()
-        found = listing.chosen(
-            every,
-            unusable,
-            project=project,
-            agent=agent,
-            since=since,
-            ghosts=ghosts,
-            starred=starred,
-            hidden=hidden,
-            copies=copies,
-            edges=self.known_ties,
-        )
+        asked: dict[str, Any] = {"project": project, "agent": agent, "since": since}
+        asked |= {"ghosts": ghosts, "starred": starred, "hidden": hidden, "copies": copies}
+        found = listing.chosen(*self._everything(), **asked, edges=self.known_ties)
         shown = [masked(session, self.hide) for session in found.sessions]
         return msgspec.structs.replace(found, sessions=shown)
 
@@ -262,10 +252,11 @@ class Archive:
         every, _ = self._everything()
         if session_id in every:
             return every[session_id]
+        why = f"There is no session {session_id} here (any more)."
         if session_id in self.minutes.stored():
             left = f"Only the minutes of {self.short(session_id)} are left"
-            raise NotFound(f"{left}: its transcript was deleted before it was archived.")
-        raise NotFound(f"There is no session {session_id} here (any more).")
+            why = f"{left}: its transcript was deleted before it was archived."
+        raise NotFound(why)
 
     def _everything(self) -> tuple[dict[str, SessionSummary], list[Trouble]]:
         with self._lock:
@@ -435,10 +426,9 @@ class Archive:
         return say(self, session, statement)
 
     def said(self, session: str | None = None) -> list[Said]:
-        """What a person said of a session, or of any, in its order; what was taken back is
-        marked."""
-        minutes = self.minutes
-        every = minutes.said(self.resolve(session)) if session else minutes.all_said()
+        """What a person said, of a session or of any, in order; taken back is marked."""
+        known = self.minutes
+        every = known.said(self.resolve(session)) if session else known.all_said()
         return [masked(item, self.hide) for item in every]
 
     def search(

@@ -233,13 +233,14 @@ def _print_obligations(file: EngagementFile, found: Standing, *, whole: bool) ->
 def _print_line(file: EngagementFile, now: datetime) -> None:
     room = terminal.columns()
     late, owed = len(file.overdue(now)), len(file.owed)
-    facts = [file.id, file.project]
+    facts = [file.id]
     if owed:
         facts.append(f"{owed} owed" + (f", {late} OVERDUE" if late else ""))
     if file.place != "current":
         facts.append(file.place)
     if file.gone:
         facts.append("its file is gone; this was seen last")
+    facts.append(file.project)  # the longest: what is cut off is cut off here
     phase = terminal.pad(terminal.one_line(file.phase or "?"), _PHASE)
     topic = terminal.fit(terminal.one_line(file.topic), max(10, room - _PHASE - 10))
     method = terminal.method_mark(terminal.pad(terminal.one_line(file.method), 8), file.method)
