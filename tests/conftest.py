@@ -10,7 +10,6 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-import hypothesis
 import pytest
 from hypothesis import settings
 
@@ -21,11 +20,6 @@ from minutebook.sources.claude_code.read import ClaudeReading
 from tests.may_skip import FOREIGN, WITHOUT_ROUNDS, may_skip
 
 PROJECT = Path(__file__).resolve().parent.parent
-# Where a change is judged, the same examples each time; everywhere else new ones are tried.
-hypothesis.settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI"):
-    hypothesis.settings.load_profile("ci")
-
 CORPUS = Path(os.environ.get("MINUTEBOOK_CORPUS") or PROJECT / ".." / "shared" / "corpus").resolve()
 
 # In CI the same examples every time; a developer's machine goes on looking for new ones.
