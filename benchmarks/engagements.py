@@ -25,7 +25,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from training.offline.fit import models_without
+from training.offline.fit import known, models_without
 from training.offline.sessions import SHARED, SHORT, TUNED, Labelled, load
 from training.topics.labels import LONG as LONG_ONES
 from training.topics.labels import SHORT as SHORT_ONES
@@ -85,8 +85,9 @@ def learned_answers(sessions: Sequence[Labelled]) -> dict[str, Any]:
     headings = {
         one.id: (one.repository, examples([one])) for one in labelled(*LONG_ONES, *SHORT_ONES)
     }
+    read = known(sessions)
     for fold in sorted({s.fold for s in sessions}):
-        models = models_without(sessions, fold)
+        models = models_without(read, fold)
         unseen = {s.repository for s in sessions if s.fold == fold}
         others = [
             e for repository, own in headings.values() if repository not in unseen for e in own

@@ -37,7 +37,7 @@ def test_the_commit_closest_to_the_topic_is_told() -> None:
     """UND-04: of several commits the one the engagement is about."""
     round = committed("feat: weigh apples by the crate", "fix: round pears down")
     told = outcome_of([round], "Weigh the apples of a crate")
-    assert told == "Committed: Weigh apples by the crate (and 1 more)."
+    assert told == "Committed: Weigh apples by the crate (and 1 more commit)."
 
 
 @pytest.mark.parametrize("small", ["wip", "Merge branch 'main' into scale", "docs: name the scale"])

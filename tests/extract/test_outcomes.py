@@ -78,7 +78,7 @@ def test_what_the_person_chose_comes_first() -> None:
         commits=(Commit("1a2b3c4", "refactor: use rows instead of documents"),),
     )
     assert decisions_of([round]) == (
-        "Which store should keep the rows: SQLite, not Postgres.",
+        "“SQLite”, not “Postgres” (Which store should keep the rows?).",
         "Keep the old reader instead of the new one for a release.",
         "Use rows instead of documents.",
     )

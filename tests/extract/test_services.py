@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from minutebook.cli.remedies import worded
 from minutebook.errors import BadArgument
 from minutebook.extract import batches
 from minutebook.extract.anthropic import AnthropicExtractor
@@ -70,8 +71,9 @@ def test_openai_nobody_there(write_session: WriteSession) -> None:
     extractor = OpenAIExtractor("http://127.0.0.1:9", "m")
     with closing(extractor), pytest.raises(Refused, match="cannot be reached"):
         extractor.extract(material(write_session("alpha", 3)))
-    with pytest.raises(BadArgument, match="--base-url"):
+    with pytest.raises(BadArgument, match="OPENAI_BASE_URL") as refused:
         choose_extractor("openai", model="m")
+    assert "--base-url" in worded(refused.value)
 
 
 def test_a_key_of_one_is_never_sent_to_another(
@@ -296,7 +298,7 @@ def test_a_waiting_batch_is_not_paid_for_twice(
     extractor = AnthropicExtractor(Secret("key"), base_url=stub.url, retries=0)
     report = ingest(archive_at(layout, config), extractor)
     assert stub.requests == [] and report.left == 1
-    assert report.stopped is not None and "--batch picks it up" in report.stopped
+    assert report.stopped is not None and "batches picks it up" in report.stopped
 
 
 def test_a_batch_costs_half(

@@ -235,3 +235,18 @@ def test_two_engagements_are_not_called_the_same() -> None:
     ]
     first = topic_of(rounds, 0, 1, None)
     assert topic_of(rounds, 0, 1, None, taken=[first]) != first
+
+
+def test_work_that_names_nothing_is_named_by_its_files() -> None:
+    """UND-02: "address the findings" is found by where it was worked."""
+    files = ("/home/dev/orchard/cache.py", "/home/dev/orchard/store.py")
+    found = topic(asked("Please address all of the review findings now", files=files, edits=3))
+    assert found.endswith(" in cache.py and store.py") and is_long_enough(found)
+
+
+@pytest.mark.parametrize(
+    "said", ["Remember also you have LSP tool access", "Changes made to the plan in README.md"]
+)
+def test_what_is_said_to_the_agent_is_no_heading(said: str) -> None:
+    """UND-02: how to work, and the sections of a report, are not what was worked on."""
+    assert heading_of(said) is None

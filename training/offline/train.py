@@ -18,9 +18,11 @@ from typing import Any
 import numpy
 import sklearn
 
-from minutebook.extract.offline.extractor import VERSION
+from minutebook.extract.offline import VERSION
 from minutebook.extract.offline.model import FILE
-from training.offline.fit import SEED, STRENGTH, fit
+from minutebook.extract.offline.wording import FILE as WORDS
+from minutebook.extract.offline.wording import packed
+from training.offline.fit import LEAN, SEED, STRENGTH, fit, known
 from training.offline.sessions import SHARED, Labelled, load
 
 
@@ -37,12 +39,12 @@ def about(sessions: list[Labelled]) -> dict[str, Any]:
         "newest": max(str(s.rounds[0].started)[:10] for s in sessions),
         "seed": SEED,
         "strength": STRENGTH,
+        "lean": LEAN,
         "made with": {
             "python": platform.python_version(),
             "numpy": numpy.__version__,
             "scikit-learn": sklearn.__version__,
         },
-        "words": "CRC-32 of words that people of three repositories and more use; no text is kept",
     }
 
 
@@ -52,11 +54,15 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=FILE)
     options = parser.parse_args()
     sessions = load(options.shared)
-    content = fit(sessions, about(sessions))
+    learned = fit(known(sessions), about(sessions))
     # One line for each feature: a difference between two models can be read.
-    lines = json.dumps(content, indent=1, ensure_ascii=False)
+    lines = json.dumps(learned.content, indent=1, ensure_ascii=False)
     options.out.write_text(_folded(lines) + "\n", encoding="utf-8")
-    print(f"{options.out}: {options.out.stat().st_size:,} bytes from {len(sessions)} sessions")
+    words = options.out.with_name(WORDS.name)
+    what = "weights of words (CRC-32) for model.json; written by `make train`, no text is kept"
+    words.write_bytes(packed(learned.lexicon, learned.words, {"what": what}))
+    for file in (options.out, words):
+        print(f"{file}: {file.stat().st_size:,} bytes from {len(sessions)} sessions")
 
 
 def _folded(text: str) -> str:

@@ -17,6 +17,7 @@ from pathlib import Path
 from minutebook.derive.activity import Activity
 from minutebook.extract.offline.extractor import extract_offline
 from minutebook.extract.reply import ReplyEngagement
+from training.offline.fit import known as read_all_of
 from training.offline.fit import models_without
 from training.offline.sessions import load
 from training.topics.labels import LONG, PROJECT, SHORT, Read, labelled, read_all
@@ -37,10 +38,11 @@ def drawn(seed: int, count: int, without: Sequence[int] = ()) -> list[Read]:
 def minutes(sessions: Sequence[Read]) -> Iterator[tuple[Read, list[ReplyEngagement]]]:
     """Each session by models that have not seen its repository."""
     cuts, topics = load(), labelled(*LONG, *SHORT)
+    read = read_all_of(cuts)
     known = {session.id: examples([session]) for session in topics}
     folds = {session.repository: session.fold for session in cuts}
     for repository in sorted({session.repository for session in sessions}):
-        models = models_without(cuts, folds.get(repository, ""))
+        models = models_without(read, folds.get(repository, ""))
         others = [e for s in topics if s.repository != repository for e in known[s.id]]
         headed = learn(others, f"all but {repository}")
         for session in sessions:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from minutebook.errors import BadArgument
+from minutebook.extras import missing, needed
 
 if TYPE_CHECKING:
     from minutebook.extract.extractor import Extractor
@@ -41,6 +42,13 @@ def offered(skeletons: Sequence[int]) -> Offer | None:
     return Offer("claude-cli", "claude", "Anthropic", rough_cost(skeletons))
 
 
+def keyed_without_sdk() -> bool:
+    """Whether there is a key for Claude and nothing to ask it with."""
+    from minutebook.extract.secret import find_secret
+
+    return missing("anthropic") and find_secret("ANTHROPIC_API_KEY") is not None
+
+
 def choose_extractor(
     name: str = "auto",
     *,
@@ -49,7 +57,8 @@ def choose_extractor(
     max_cost: float | None = None,
     dry: bool = False,
 ) -> Extractor:
-    """The extractor of this name; ``auto`` is Anthropic where there is a key, else offline.
+    """The extractor of this name; ``auto`` is Anthropic where there is a key and its SDK, else
+    offline.
 
     A `dry` one only forecasts: it needs no key, and ``auto`` says what Anthropic would cost.
     """
@@ -57,26 +66,30 @@ def choose_extractor(
     from minutebook.extract.secret import Secret, find_secret
 
     if max_cost is not None and not math.isfinite(max_cost):
-        raise BadArgument("--max-cost is a number of dollars, like 2 or 0.50.")
+        raise BadArgument("The cost limit is a number of dollars, such as 2 or 0.50.")
     budget = Budget(max_cost)
     key = find_secret("ANTHROPIC_API_KEY") if name in ("auto", "anthropic") and not dry else None
     key = Secret("") if dry else key
-    if name == "offline" or (name == "auto" and key is None):
+    if name == "offline" or (
+        name == "auto" and (key is None or (missing("anthropic") and not dry))
+    ):
         from minutebook.extract.offline import OfflineExtractor
 
         return OfflineExtractor()
     if name in ("auto", "anthropic"):
         if key is None:
             raise BadArgument(
-                "There is no key: set ANTHROPIC_API_KEY, or put it into ~/.secrets; "
-                "`--extractor claude-cli` uses your own `claude`, `--extractor offline` needs none."
+                "There is no key: set ANTHROPIC_API_KEY, or put it into ~/.secrets.",
+                remedy="keyless",
             )
+        if not dry:
+            needed("anthropic")
         from minutebook.extract.anthropic import AnthropicExtractor
 
         url = base_url or os.environ.get("ANTHROPIC_BASE_URL")
         extractor = AnthropicExtractor(key, model, budget, url)
         if max_cost is not None and extractor.price is None:
-            raise BadArgument(f"Nobody knows what '{model}' costs: leave --max-cost out.")
+            raise BadArgument(f"The price of '{model}' is not known.", remedy="no-limit")
         return extractor
     if name == "claude-cli":
         from minutebook.extract.claude_cli import ClaudeCliExtractor
@@ -85,8 +98,9 @@ def choose_extractor(
     url = base_url or os.environ.get("OPENAI_BASE_URL")
     if url is None or model is None:
         raise BadArgument(
-            "An OpenAI-compatible endpoint needs --model and --base-url "
-            "(or OPENAI_BASE_URL), like http://127.0.0.1:11434/v1 for Ollama."
+            "An OpenAI-compatible endpoint needs a model and an address (OPENAI_BASE_URL), such as "
+            "http://127.0.0.1:11434/v1 for Ollama.",
+            remedy="endpoint",
         )
     from minutebook.extract.openai import OpenAIExtractor
 

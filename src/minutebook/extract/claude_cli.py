@@ -166,8 +166,10 @@ def _run(command: list[str], text: bytes, cwd: Path, timeout: float) -> tuple[in
         except subprocess.TimeoutExpired:
             raise Unavailable(f"claude did not answer in {timeout:.0f} s") from None
         finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
+            if process.poll() is None and hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)  # with whatever it started
+            elif process.poll() is None:  # Windows
+                process.kill()
     return process.returncode, output, errors
 
 

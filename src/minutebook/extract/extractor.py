@@ -62,7 +62,7 @@ class Refused(NoAnswer):
 class OverBudget(NoAnswer):
     """The next call might cross the limit."""
 
-    def __init__(self, reason: str = "the limit of --max-cost is reached") -> None:
+    def __init__(self, reason: str = "the cost limit is reached") -> None:
         super().__init__(reason)
 
 

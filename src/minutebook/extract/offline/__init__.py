@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from minutebook.extract.extractor import Extraction
 from minutebook.extract.material import Material
-from minutebook.extract.offline.extractor import VERSION, extract_offline
+
+VERSION = "offline-7"
+"""Changes with every change of rules or models, so that records tell which ones made them."""
+
+
+def warm_up() -> None:
+    """Load what labelling needs: rules, models, numpy, the patterns of secrets."""
+    import numpy  # noqa: F401 - its import is what takes time
+
+    import minutebook.extract.offline.extractor  # noqa: F401 - compiles the patterns of all rules
+    from minutebook.derive.secrets import mask
+    from minutebook.extract.offline.model import models
+    from minutebook.extract.offline.topic_model import model
+
+    models(), model(), mask("")
 
 
 class OfflineExtractor:
@@ -20,5 +34,8 @@ class OfflineExtractor:
         return 0.0
 
     def extract(self, material: Material) -> Extraction:
+        # Where nothing is labelled, a tenth of a second of patterns is not compiled.
+        from minutebook.extract.offline.extractor import extract_offline
+
         reply, _ = extract_offline(material.rounds, material.info.title, material.project)
         return Extraction(reply)

@@ -11,14 +11,24 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from minutebook.extract.offline.features import Session, of_cut, of_session
+from minutebook.extract.offline.features import (
+    Features,
+    Session,
+    logistic,
+    of_cut,
+    of_session,
+)
 from minutebook.extract.offline.model import Linear, Models
 from minutebook.extract.offline.reasons import Reason
+from minutebook.extract.offline.wording import OPENS
 
+OPENER = "words of a first prompt"
+"""How much a prompt is worded like the first one of a session."""
 _PER_CUT = 12
 """Rounds for each cut of a session that has more cuts than were ever counted in training."""
 _MORE = 4  # candidates beyond the likeliest number
 _LEAST = 0.005  # numbers of cuts less likely than that are not weighed
+_EXACT = 0.8  # of the cuts that are near enough, those that are at their very place
 
 
 @dataclass(frozen=True)
@@ -33,11 +43,22 @@ def find_cuts(session: Session, models: Models) -> list[Cut]:
     """The cuts of a session, in order."""
     if len(session.rounds) < 2:
         return []
-    rows = [of_cut(session, position) for position in range(1, len(session.rounds))]
+    rows = cut_rows(session, models)
     odds = [float(row[0]) for row in models.cut.scores(rows)]
-    counts = expected_counts(models.count, of_session(session, rows, [_logistic(o) for o in odds]))
+    counts = expected_counts(models.count, of_session(len(session.rounds), odds))
     chosen = choose(odds, counts)
     return [Cut(index + 1, models.cut.reasons(rows[index])) for index in chosen]
+
+
+def cut_rows(session: Session, models: Models) -> list[Features]:
+    """What is known of every place a cut could be at."""
+    rows = []
+    for position in range(1, len(session.rounds)):
+        row = of_cut(session, position)
+        words = models.wording.lexicon.read([session.heard[position].text])
+        row[OPENER] = float(models.wording.scores(OPENS, words)[0])
+        rows.append(row)
+    return rows
 
 
 def expected_counts(model: Linear, row: Mapping[str, float]) -> list[float]:
@@ -84,11 +105,15 @@ def choose(odds: Sequence[float], counts: Sequence[float]) -> list[int]:
 def _worth(
     chosen: Sequence[int], likely: Sequence[tuple[int, float]], hits: Mapping[int, float]
 ) -> float:
-    """The agreement to expect: of places (F1) and of the number of cuts."""
-    worth = 0.0
+    """The agreement to expect: of places (F1), of windows and of the number of cuts."""
+    worth, made = 0.0, len(chosen)
     for number, chance in likely:
-        places = 2 * min(hits[number], number) / (number + len(chosen)) if number else not chosen
-        worth += chance * (places + 1 / (1 + abs(number - len(chosen))))
+        hit = min(hits[number], number) if number else 0.0
+        places = 2 * hit / (number + made) if number or made else 1.0
+        # A window is half an engagement wide: a cut that is missed, needless or beside its place
+        # spoils as many windows as are half an engagement.
+        windows = 1 - (number + made - 2 * _EXACT * hit) / (2 * (number + 1))
+        worth += chance * (places + max(0.0, windows) + 1 / (1 + abs(number - made)))
     return worth
 
 
@@ -98,13 +123,9 @@ def _near(odds: Sequence[float], number: int) -> list[float]:
     wanted = min(number, len(odds) - 0.01)
     for _ in range(16):  # shift all odds until they promise as many cuts
         shift = (low + high) / 2
-        if sum(_logistic(odd + shift) for odd in odds) > wanted:
+        if sum([logistic(odd + shift) for odd in odds]) > wanted:
             high = shift
         else:
             low = shift
-    chances = [0.0, *(_logistic(odd + low) for odd in odds), 0.0]
+    chances = [0.0, *(logistic(odd + low) for odd in odds), 0.0]
     return [min(1.0, sum(chances[index : index + 3])) for index in range(len(odds))]
-
-
-def _logistic(odds: float) -> float:
-    return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))

@@ -35,6 +35,7 @@ from minutebook.extract.offline.requests import (
 )
 from minutebook.extract.offline.verbs import is_imperative, is_report
 
+_KEPT = 20_000  # characters
 _REQUESTS = 3  # of a range: what is asked after that belongs to what was asked before
 _SENTENCES = 4
 _CLAUSED = 40  # characters from which parts of a sentence are looked at
@@ -139,9 +140,14 @@ class Heading:
         return self.said or self.text
 
 
-@lru_cache(maxsize=1_024)  # topics, outcomes and decisions look at the same answers
 def sentences_of(text: str) -> tuple[str, ...]:
     """A text in whole sentences."""
+    # A pasted file is not kept in memory for what it may save.
+    return _sentences_of(text) if len(text) <= _KEPT else tuple(sentences(text))
+
+
+@lru_cache(maxsize=256)  # topics, outcomes and decisions look at the same answers
+def _sentences_of(text: str) -> tuple[str, ...]:
     return tuple(sentences(text))
 
 
@@ -161,6 +167,7 @@ def headings(part: Sequence[Activity], title: str | None) -> list[Heading]:
     found: dict[str, Heading] = {}
     brief: dict[str, Heading] = {}
     seen: set[str] = set()
+    work = Work(part)
     for raw, kind, place, sentence in _texts(part, title):
         if raw in seen:
             continue
@@ -169,7 +176,7 @@ def headings(part: Sequence[Activity], title: str | None) -> list[Heading]:
         if text is None or (kind in _TOLD and not is_imperative(text)):
             continue
         for candidate in _completed(
-            Heading(text, kind, place, sentence, cut=_goes_on(raw, text)), part
+            Heading(text, kind, place, sentence, cut=_goes_on(raw, text)), work
         ):
             short = kind == "title" and 3 <= length_of(candidate.text) < FEWEST_WORDS
             if short or is_long_enough(candidate.text):
@@ -180,7 +187,8 @@ def headings(part: Sequence[Activity], title: str | None) -> list[Heading]:
             break
     named = list((found or brief).values())
     if not any(is_wide(heading.text) or telling(heading.bare) > 1 for heading in named):
-        named = _troubles(part) or named  # what was pasted says more than "there is an error"
+        # What was pasted says more than "there is an error", a commit more than "push it".
+        named = _troubles(part) or _addressed(part) or named
     return named or _loose(part)
 
 
@@ -192,6 +200,13 @@ def _troubles(part: Sequence[Activity]) -> list[Heading]:
         if text is not None:
             return [Heading(text, "request")]
     return []
+
+
+def _addressed(part: Sequence[Activity]) -> list[Heading]:
+    """What commits say of the findings they address, where nothing says more."""
+    subjects = (subject_of(c.subject) for round in part for c in round.commits)
+    texts = filter(None, (heading_of(s) for s in subjects if not _SMALL.search(s)))
+    return [Heading(t, "commit") for t in texts if telling(t) > 1 and is_long_enough(t)]
 
 
 def _loose(part: Sequence[Activity]) -> list[Heading]:
@@ -219,18 +234,27 @@ def _goes_on(raw: str, text: str) -> bool:
     return _CONTINUES.match(rest) is not None
 
 
-def _completed(heading: Heading, part: Sequence[Activity]) -> Iterator[Heading]:
+class Work:
+    """What is known of the work of a range, looked up once for all headings."""
+
+    def __init__(self, part: Sequence[Activity]) -> None:
+        self.edited = any(round.edits for round in part)
+        self.opened = any(round.pull_requests for round in part)
+        self.places = (("files", touched(part)), ("project", project_of(part)))
+
+
+def _completed(heading: Heading, work: Work) -> Iterator[Heading]:
     """The heading, and with what is known of the work where it leaves room for that."""
     yield heading
     length = length_of(heading.text)
     if heading.text.endswith("?") or length < 2 or is_wide(heading.text):
         return
-    trouble = heading.kind != "plan" and _COMPLAINT.search(heading.text)
-    if trouble and length <= MOST_WORDS - 1 and any(r.edits for r in part):
+    trouble = heading.kind != "plan" and _COMPLAINT.match(heading.text)
+    if trouble and length <= MOST_WORDS - 1 and work.edited:
         yield replace(
             heading, text=f"Fix: {uncapital(heading.text)}", completed="fix", said=heading.text
         )
-    opened = any(round.pull_requests for round in part) and not _PULL.search(heading.text)
+    opened = work.opened and not _PULL.search(heading.text)
     if opened and length <= MOST_WORDS - 4:
         yield replace(
             heading, text=f"{heading.text} and open a PR", completed="pull", said=heading.text
@@ -238,7 +262,7 @@ def _completed(heading: Heading, part: Sequence[Activity]) -> Iterator[Heading]:
     if _STATES.search(heading.text):
         return
     if length <= FEWEST_WORDS + 1 and " in " not in f"{heading.text.lower()} "[-30:]:
-        for what, where in (("files", touched(part)), ("project", project_of(part))):
+        for what, where in work.places:
             if where and where.lower() not in heading.text.lower():
                 yield replace(
                     heading, text=f"{heading.text} in {where}", completed=what, said=heading.text
@@ -334,7 +358,7 @@ def _answers(part: Sequence[Activity]) -> Iterator[tuple[str, str, int, int]]:
     told = [round.answer for round in reversed(part) if len(round.answer) > 60][:3]
     for place, answer in enumerate(told):
         for order, heading in enumerate(headlines(answer)[:3]):
-            yield heading, "head", place, order
+            yield heading, "report", place, order
         for order, sentence in enumerate(sentences_of(answer)[:4]):
             if not _ITEM.match(sentence) or is_report(without_marks(sentence)):
                 yield sentence, "closing", place, order
@@ -345,6 +369,7 @@ def _tells(sentence: str) -> bool:
     return _TELLS.search(sentence[:_BEGINS]) is not None or is_imperative(sentence.lstrip(" *-#"))
 
 
+@lru_cache(maxsize=1_024)  # topics, outcomes and decisions look at the same commits
 def subject_of(subject: str) -> str:
     """A commit's subject without the ``feat(scope):`` of its convention, as an imperative."""
     from minutebook.derive.secrets import mask  # subjects come as git printed them

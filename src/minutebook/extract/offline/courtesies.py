@@ -87,7 +87,7 @@ _ASIAN = _any(
     """
 )
 _BEFORE = re.compile(
-    rf"^(?:(?:(?:{_GREETINGS}){_ADDRESSED}|{_SMALL_WORDS})(?![\w'’-])[\s,.!:;…–—-]*"
+    rf"(?:(?:(?:{_GREETINGS}){_ADDRESSED}|{_SMALL_WORDS})(?![\w'’-])[\s,.!:;…–—-]*"
     rf"|(?:{_ASKING})(?![\w'’-])\s*(?:(?:please|also|maybe|just|now|quickly|first|bitte|mal) )*"
     rf"|(?:{_ASIAN})[\s、。，,.!！]*)",
     re.IGNORECASE,
@@ -125,7 +125,8 @@ _MOST_TAKEN = 12
 def without_courtesies(text: str) -> str:
     """A sentence without what a polite person puts around it."""
     for _ in range(_MOST_TAKEN):
-        shorter = _BEFORE.sub("", text, count=1).lstrip(" ,.:;!¿¡–—-")
+        before = _BEFORE.match(text)
+        shorter = (text[before.end() :] if before else text).lstrip(" ,.:;!¿¡–—-")
         if shorter == text:
             break
         text = shorter

@@ -18,7 +18,34 @@ def starts(latin: str, other: str = "") -> re.Pattern[str]:
 
 def holds(latin: str, other: str = "") -> re.Pattern[str]:
     """Matches anywhere; scripts without spaces have no word boundaries."""
-    return re.compile(rf"\b(?:{latin})\b" + (f"|{other}" if other else ""))
+    return _quick(latin, other) or re.compile(rf"\b(?:{latin})\b" + (f"|{other}" if other else ""))
+
+
+def _quick(latin: str, other: str) -> re.Pattern[str] | None:
+    """The same, found faster: ``re`` skips to where a pattern can begin only if each of its
+    alternatives begins with a letter, so the word boundary is looked for after that letter."""
+    words, plain = _alternatives(latin), _alternatives(other) if other else []
+    if not all(_BEGUN.match(part) for part in (*words, *plain)):
+        return None
+    begun = (f"{part[0]}(?<!\\w{part[0]})(?:{part[1:]})\\b" for part in words)
+    return re.compile("|".join((*begun, *plain)))
+
+
+_BEGUN = re.compile(r"\w(?![?*+{])")
+
+
+def _alternatives(pattern: str) -> list[str]:
+    """What stands between the outermost bars of a pattern."""
+    found, depth, escaped = [""], 0, False
+    for sign in pattern:
+        if sign == "|" and not depth and not escaped:
+            found.append("")
+            continue
+        if not escaped:
+            depth += (sign in "([") - (sign in ")]")
+        escaped = sign == "\\" and not escaped
+        found[-1] += sign
+    return found
 
 
 COURTESY = re.compile(

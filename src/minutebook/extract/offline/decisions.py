@@ -1,4 +1,4 @@
-"""Choices that were made in a range of rounds (UND-03); none is better than a wrong one.
+"""Choices made in a range of rounds (UND-03); better none than a wrong one.
 
 In this order: what the person chose when they were asked, what they told the agent to do
 rather than something else, what somebody called a decision, and commits and reports that
@@ -51,6 +51,11 @@ _CHOOSES = re.compile(  # what `_CHOSEN` and `_INSTEAD` look for, anywhere: most
     r"\b(?:go with|use|keep|drop|stick|prefer|choose|pick|switch|stay|leave out|do not|don['’]t"
     r"|never|always|only|nimm|verwende|behalte|utilise|garde|usa|mantén|utiliza)\b|" + _OVER,
     re.IGNORECASE,
+)
+_CHOICES = (  # one of them is in whatever `_CHOOSES` finds: looking is cheaper
+    *("go with", "use", "keep", "drop", "stick", "prefer", "choose", "pick", "switch", "stay"),
+    *("leave out", "do not", "don", "never", "always", "only", "nimm", "verwende", "behalte"),
+    *("utilise", "garde", "usa", "mantén", "utiliza", *_OVERS),
 )
 _MEANS = re.compile(  # how to work, not what to choose
     r"\b(?:skills?|sub-?agents?|commands?|reference|examples?|mcp|worktrees?|prs?|commits?"
@@ -162,19 +167,20 @@ def _answered(choice: Choice) -> str | None:
         return None
     chosen = without_marks(choice.answer.replace("(Recommended)", ""))
     others = [without_marks(text.replace("(Recommended)", "")) for text in choice.others[:2]]
-    over = f", not {' or '.join(others)}" if others else ""
     question = without_marks(choice.question)
     if not chosen or length_of(chosen) > 20 or length_of(question) > _MOST_WORDS:
         return None
-    return f"{question.rstrip('?.: ')}: {chosen}{over}"
+    # What was chosen comes first: it is what somebody looks for, and what may not be cut off.
+    over = f", not {' or '.join(f'“{other}”' for other in others)}" if others else ""
+    return f"“{chosen}”{over} ({question.rstrip('.: ')})"
 
 
 def _told(prompt: str) -> Iterator[str]:
     """What the person told the agent to choose, in their own words."""
-    if len(prompt) > 2 * _TYPED or not _CHOOSES.search(prompt[:_TYPED]):
+    if len(prompt) > 2 * _TYPED or not _chooses(prompt[:_TYPED]):
         return  # a plan or a report that was pasted, or nothing is chosen
     for sentence in sentences_of(prompt[:_TYPED])[:20]:
-        if not _CHOOSES.search(sentence):
+        if not _chooses(sentence):
             continue
         line = without_marks(sentence)
         plain = _WISH.sub("", first_of(without_courtesies(line)))
@@ -184,6 +190,11 @@ def _told(prompt: str) -> Iterator[str]:
         ordered = _INSTEAD.search(plain) and is_imperative(plain)
         if (ordered or chosen) and not _OPEN.search(plain) and _is_clear(plain):
             yield plain
+
+
+def _chooses(text: str) -> bool:
+    small = text.lower()
+    return any(word in small for word in _CHOICES) and _CHOOSES.search(text) is not None
 
 
 def _is_clear(speech: str) -> bool:

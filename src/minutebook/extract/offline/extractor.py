@@ -1,4 +1,4 @@
-"""Segmenting and labelling a session by learned models, without asking anybody."""
+"""Segment and label a session with small learned models, offline."""
 
 from __future__ import annotations
 
@@ -19,9 +19,6 @@ from minutebook.extract.offline.topics import topic_of
 from minutebook.extract.offline.words import Vocabulary
 from minutebook.extract.reply import Reply, ReplyEngagement
 from minutebook.extract.validation import one_line
-
-VERSION = "offline-5"
-"""Changes with every change of rules or models, so that records tell which ones made them."""
 
 _SUMMARY_TOPICS = 4
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import math
 import re
-import statistics
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,6 +14,8 @@ from itertools import pairwise
 from minutebook.derive.activity import Activity
 from minutebook.derive.times import instant
 from minutebook.extract.offline import cues, method_cues
+from minutebook.extract.offline.manner import manner_of, of_answers
+from minutebook.extract.offline.novelty import novelties
 from minutebook.extract.offline.requests import is_reply, without_code
 from minutebook.extract.offline.words import Vocabulary, content_words
 
@@ -23,26 +23,21 @@ Features = dict[str, float]
 
 _HEAD, _TAIL = 400, 200  # of a prompt: people say what they want first, or last
 _NAMED_CHARS = 2_000
-_OPENING_CHARS, _OPENING_WORDS = 240, 24
 _REACH = 3  # rounds on each side that are compared
 _TOOLS = ("edits", "reads", "lookups", "shells", "agents", "tests", "failures")
-_WORD = re.compile(r"[^\W\d_]{2,30}")
-_NAME = re.compile(
-    r"`([^`\n]{2,60})`"
-    r"|([\w-]{1,60}(?:[./_][\w-]{1,60}){1,12}|[a-z]{1,40}[A-Z]\w{1,40}|#\d{1,9}|--[a-z][\w-]{1,40}"
+_NAME = re.compile(  # a plain word first: no name begins in it, and most text is such words
+    r"(?:[a-z]++(?=[^\w./-]|\.\s|\Z)|\s++)++"
+    r"|`([^`\n]{2,60})`"
+    r"|((?=[\w-](?:[^\W_]|-)*+[./_])[\w-]{1,60}(?:[./_][\w-]{1,60}){1,12}"
+    r"|[a-z]{1,40}+[A-Z]\w{1,40}|#\d{1,9}|--[a-z][\w-]{1,40}"
     r"|[A-Z]{2,20}\w{0,20})"
 )
-
-
-def word_key(word: str) -> str:
-    """What a model file keeps of a word: nobody's text is in it."""
-    return f"{zlib.crc32(word.encode('utf-8', 'replace')):08x}"
 
 
 def names_in(text: str) -> frozenset[str]:
     """Files, functions, flags, issue numbers: what people call by name."""
     found = (code or name for code, name in _NAME.findall(text[:_NAMED_CHARS]))
-    return frozenset(name.lower().strip(".,") for name in found)
+    return frozenset(name.lower().strip(".,") for name in found if name)
 
 
 @dataclass(frozen=True)
@@ -60,11 +55,6 @@ class Heard:
     question: bool
     trouble: bool
     findings: bool
-
-    def opening_words(self) -> dict[str, str]:
-        """The first words, under what a model knows them by."""
-        words = _WORD.findall(self.bare[:_OPENING_CHARS])[:_OPENING_WORDS]
-        return {word_key(word): word for word in words}
 
 
 def hear(round: Activity) -> Heard:
@@ -93,12 +83,14 @@ class Session:
         self.rounds, self.words = rounds, words
         self.heard = [hear(round) for round in rounds]
         self.gaps = [0.0] + [_minutes(before, here) for before, here in pairwise(rounds)]
-        self.usual_gap = statistics.median(self.gaps[1:]) if len(rounds) > 1 else 0.0
+        self.usual_gap = _middle(self.gaps[1:]) if len(rounds) > 1 else 0.0
         self.closing_share = sum(round.closes for round in rounds) / max(1, len(rounds))
         self.tools = [_tools(round) for round in rounds]
         self.asked = [frozenset(content_words(heard.text)) for heard in self.heard]
-        self.answered = [frozenset(content_words(round.answer[:1_200])) for round in rounds]
+        self.answered = words.answered
         self.since_close = _since(rounds)
+        self.manners = [manner_of(round.answer) for round in rounds]
+        self.novelties = novelties(rounds, self.asked, self.answered, words)
         self.names_asked = [names_in(round.prompt) for round in rounds]
         self.names = [
             asked
@@ -111,6 +103,12 @@ class Session:
         for asked, names in zip(self.names_asked, self.names, strict=True):
             self.new_names.append(len(asked - seen))
             seen |= names
+
+
+def _middle(values: Sequence[float]) -> float:
+    """The median; the module that has one takes long to load."""
+    ordered, half = sorted(values), len(values) // 2
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
 
 
 def _minutes(before: Activity, here: Activity) -> float:
@@ -179,6 +177,8 @@ def of_cut(session: Session, position: int) -> Features:
     _of_words(found, session, position)
     _of_names(found, session, position)
     _of_methods(found, session, position)
+    found |= of_answers(session.rounds, session.manners, position)
+    found |= session.novelties[position]
     return {name: float(value) for name, value in found.items()}
 
 
@@ -282,34 +282,23 @@ def _cosine(a: Sequence[float], b: Sequence[float]) -> float:
     return sum(x * y for x, y in zip(a, b, strict=True)) / norm if norm else 0.0
 
 
-def of_session(session: Session, cuts: Sequence[Features], likely: Sequence[float]) -> Features:
-    """What tells how often a session is cut: its size, and how likely each cut is."""
-    rounds, best = session.rounds, sorted(likely, reverse=True)
-
-    def count(name: str) -> float:
-        return math.log1p(sum(cut[name] for cut in cuts))
-
+def of_session(rounds: int, odds: Sequence[float]) -> Features:
+    """What tells how often a session is cut: its length, and the log-odds of each cut."""
+    chances = sorted((logistic(odd) for odd in odds), reverse=True)
+    expected = sum(chances)
+    spared = -sum(math.log1p(-min(chance, 0.999)) for chance in chances)
+    best = [*chances[:3], 0.0, 0.0, 0.0]
     return {
-        "rounds": math.log(len(rounds)),
-        "cuts expected": sum(best),
-        "cuts expected, log": math.log1p(sum(best)),
-        "likeliest cut": best[0] if best else 0.0,
-        "second likeliest cut": best[1] if len(best) > 1 else 0.0,
-        "third likeliest cut": best[2] if len(best) > 2 else 0.0,
-        "rounds that commit": math.log1p(sum(round.closes for round in rounds)),
-        "requests": count("a request"),
-        "requests after a commit": count("a request after a commit"),
-        "prompts that ask something new": count("asks something new"),
-        "long gaps": count("long gap"),
-        "commands": count("command"),
-        "replies": count("reply"),
-        "interruptions": count("interrupted before"),
-        "likeness of neighbours": sum(c["alike, near"] for c in cuts) / max(1, len(cuts)),
-        "edits": math.log1p(sum(round.edits for round in rounds)),
-        "files": math.log1p(len({file for round in rounds for file in round.files})),
-        "pull requests": math.log1p(sum(bool(round.pull_requests) for round in rounds)),
-        "methods asked for": len(frozenset[str]().union(*(h.asks for h in session.heard))),
-        "opens with a plan": float("hands over a plan" in session.heard[0].contents),
-        "opens with work": float(rounds[0].edits > 0),
-        "opening length": math.log1p(len(rounds[0].prompt)),
+        "rounds": math.log(rounds),
+        "cuts expected": expected,
+        "cuts expected, log": math.log1p(expected),
+        "likeliest cut": best[0],
+        "second likeliest cut": best[1],
+        "third likeliest cut": best[2],
+        "against no cut at all": spared,
+        "against no cut at all, log": math.log1p(spared),
     }
+
+
+def logistic(odds: float) -> float:
+    return 1 / (1 + math.exp(-30.0 if odds > 30.0 else 30.0 if odds < -30.0 else -odds))

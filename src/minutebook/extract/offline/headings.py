@@ -1,4 +1,4 @@
-"""From somebody's sentence to a heading: plain, whole, 5 to 15 words, or none at all."""
+"""Turn a sentence into a heading: plain, whole, 5 to 15 words, or none."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ _LABEL = re.compile(
 )
 _EMPTY = re.compile(
     r"^(?:implement (?:the |this |following )*plan|(?:the )?(?:plan|context|summary|overview"
-    r"|what (?:was|i) (?:did|done|changed|built)|what changed|changes(?: made)?|next steps?"
+    r"|what (?:was|i) (?:did|done|changed|built)|what changed|next steps?"
+    r"|changes(?: made)?(?: (?:to|in) .*)?"
     r"|root cause|verification|results?|done|files? (?:changed|modified)|key changes)"
     r"|(?:pick|continue|resume|carry on|start)\b.* (?:where|what) (?:we|you|i) left off.*"
     r"|this session is being continued.*|caveat:.*|no response requested)$",
@@ -71,6 +72,7 @@ _STATEMENT = re.compile(
     r"^(?:i|i['’]\w+|you|you['’]\w+|he|she|they|it|its|it['’]s|this|that|that['’]s|these|those"
     r"|there|there['’]?s|here|want me|shall i|(?:do|are|have|did|were|can) you|we|we['’]\w+"
     r"|what['’]s|both|all|everything|nothing|none|some|my|your|as|if|when"
+    r"|remember|say|assume|keep in mind"
     r"|based|enough|like|consider|either|without|during|about|per|via|for|since|because|while"
     r"|once|after|before|not|no|yes|until|recently|currently|previously|originally|yesterday|today"
     r"|causing|leading to|resulting in|meaning|allowing"
@@ -100,7 +102,7 @@ _STATUS = re.compile(
 )
 _DEICTIC = re.compile(  # "notes that were edited" points at nothing
     r"\b(?:it|this|that(?! (?:is|are|was|were|has|have|can|will|do|does|did)\b)|these|those|here"
-    r"|there|above|below|them|one|something)\b",
+    r"|there|above|below|them|one|something|you|your|i|i['’]\w+)\b",
     re.IGNORECASE,
 )
 
@@ -279,6 +281,8 @@ def _whole(text: str) -> str | None:
             return None
         said = words[end].lower() == "that" and words[end - 1].lower() in SAYING
         words = words[: end - 1 if said else end]
+        if words[-1].strip(",;:.").isdigit():
+            words.pop()  # the first of several numbers
     while words and words[-1].lower().strip(",;:") in DANGLING:
         words.pop()
     if len(words) > 2 and words[-2].lower() in RELATIVE:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from minutebook.extract.offline.reasons import Reason, worded
+from minutebook.extract.offline.wording import Wording, wording
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,8 +33,6 @@ class Linear:
     bias: tuple[float, ...]
     features: Mapping[str, Sequence[float]]
     """Name → mean, scale, and a weight for each class."""
-    words: Mapping[str, Sequence[float]]
-    """Key of a word (`features.word_key`) → a weight for each class."""
 
     @cached_property
     def _arrays(self) -> tuple[Array, Array, Array, Array]:
@@ -42,16 +41,10 @@ class Linear:
         table = np.array(list(self.features.values()), dtype=float)
         return table[:, 0], table[:, 1], table[:, 2:], np.array(self.bias)
 
-    def scores(self, rows: Sequence[Features], words: Sequence[Iterable[str]] = ()) -> Array:
+    def scores(self, rows: Sequence[Features]) -> Array:
         """A row of scores for each row of features."""
-        import numpy as np
-
         _, _, weights, bias = self._arrays
         total: Array = self._scaled(rows) @ weights + bias
-        for row, known in enumerate(words):
-            for word in known:
-                if (found := self.words.get(word)) is not None:
-                    total[row] += np.array(found)
         return total
 
     def _scaled(self, rows: Sequence[Features]) -> Array:
@@ -63,19 +56,20 @@ class Linear:
         return scaled
 
     def reasons(
-        self, row: Features, column: int = 0, words: Mapping[str, str] | None = None
+        self, row: Features, column: int = 0, words: Sequence[tuple[str, float]] = ()
     ) -> tuple[Reason, ...]:
-        """What decided a score, largest first; the last reason is all the rest."""
+        """What decided a score, largest first; the last reason is all the rest.
+
+        `words` are reasons of another kind, in words of their own.
+        """
         _, _, weights, bias = self._arrays
         told = self._scaled([row])[0] * weights[:, column]
-        found = [(float(weight), name) for name, weight in zip(self.features, told, strict=True)]
-        said = {f"the word '{word}'": key for key, word in (words or {}).items()}
-        found += [(self.words[key][column], w) for w, key in said.items() if key in self.words]
-        found.sort(key=lambda one: (-abs(one[0]), one[1]))
-        rest = float(bias[column]) + sum(weight for weight, _ in found[_NAMED:])
+        found = [*zip(self.features, told.tolist(), strict=True), *words]
+        found.sort(key=lambda one: (-abs(one[1]), one[0]))
+        rest = float(bias[column]) + sum(weight for _, weight in found[_NAMED:])
         named = (
-            Reason(name if name in said else worded(name, row[name]), weight)
-            for weight, name in found[:_NAMED]
+            Reason(worded(name, row[name]) if name in row else name, weight)
+            for name, weight in found[:_NAMED]
         )
         return (*named, Reason("everything else", rest))
 
@@ -92,19 +86,19 @@ class Models:
     method: Linear
     ending: Linear
     """Is the last engagement still open?"""
+    wording: Wording
+    """What single words tell of method and of how sessions begin."""
 
 
-def from_dict(content: Mapping[str, Any]) -> Models:
+def from_dict(content: Mapping[str, Any], words: Wording) -> Models:
     parts = {
-        name: Linear(
-            tuple(part["classes"]), tuple(part["bias"]), part["features"], part.get("words", {})
-        )
+        name: Linear(tuple(part["classes"]), tuple(part["bias"]), part["features"])
         for name, part in content["models"].items()
     }
-    return Models(content["about"], **parts)
+    return Models(content["about"], wording=words, **parts)
 
 
 @cache
 def models() -> Models:
     """Those that come with the package."""
-    return from_dict(json.loads(FILE.read_text(encoding="utf-8")))
+    return from_dict(json.loads(FILE.read_text(encoding="utf-8")), wording())

@@ -79,7 +79,8 @@ def _committed(subjects: Sequence[str], topical: frozenset[str]) -> str:
         return (shared - (0.3 if _SIDE.match(subjects[place]) else 0.0), place)
 
     best = _subject(subjects[max(range(len(subjects)), key=closeness)])
-    more = f" (and {len(subjects) - 1} more)" if len(subjects) > 1 else ""
+    others = len(subjects) - 1
+    more = f" (and {others} more {'commit' if others == 1 else 'commits'})" if others else ""
     return as_sentence(f"Committed: {best}{more}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from minutebook.derive.activity import Activity
@@ -16,13 +17,27 @@ _ASIDE = re.compile(  # notes and scratch, beside the work; and names that say n
 _MADE = re.compile(r"\.(?:lock|sum|snap|map|min\.js)$|^(?:package-lock\.json|CHANGELOG\.md)$")
 
 
+_NAMEABLE = re.compile(r"(?!\d|REDACTED)[\w.@+-]{3,32}$")  # "1700000000000-Shares.ts" names nothing
+
+
 def touched(part: Sequence[Activity]) -> str:
     """The one or two files a range changed, tests aside; empty where it changed more."""
     names = changed_files(part, _FILES + 1)
     if len(names) > _FILES:
         return ""
     others = [name for name in names if not is_test(name)] or names
-    return " and ".join(others) if 1 <= len(others) <= 2 else ""
+    named = 1 <= len(others) <= 2 and all(map(_NAMEABLE.match, others))
+    return " and ".join(others) if named else ""
+
+
+def mainly(part: Sequence[Activity]) -> str:
+    """The one or two files a range came back to most often, tests aside; empty where none."""
+    known = changed_files(part)
+    counts = Counter(re.split(r"[/\\]", file)[-1] for round in part for file in round.files)
+    names = [name for name in known if _NAMEABLE.match(name)]
+    others = [name for name in names if not is_test(name)] or names
+    others.sort(key=lambda name: -counts[name])
+    return " and ".join(others[:2])
 
 
 def changed_files(part: Sequence[Activity], most: int | None = None) -> list[str]:

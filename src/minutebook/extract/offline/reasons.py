@@ -52,6 +52,13 @@ _PHRASES = {
     "last": "it is the last round",
     "place": "how far into the session it is",
     "asks nothing": "asks for nothing in particular",
+    "alike, far": "words like those of all the work before",
+    "halves alike": "what follows has words like those of all the work before",
+    "new files": "files not looked at before",
+    "new files ahead": "files not looked at before, in the next rounds",
+    "only new files": "no file that was looked at before",
+    "words of a first prompt": "worded like the first prompt of a session",
+    "files come back": "files of the work before come back",
 }
 # Features that are logarithms, of counts and of minutes.
 _COUNTS = (
@@ -86,6 +93,9 @@ def _phrase(name: str) -> str:
     if name in _PHRASES:
         return _PHRASES[name]
     kind, _, rest = name.partition(" ")
+    if name.startswith(("answer: ", "answer before: ")):
+        whose, _, how = name.partition(": ")
+        return f"the {whose} it: {how}" if whose.endswith("before") else f"the {whose}: {how}"
     if kind in ("relation", "content"):
         return f"the prompt {rest}"
     if kind == "asks":

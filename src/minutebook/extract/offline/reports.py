@@ -187,7 +187,10 @@ def best_report(rounds: Sequence[Activity], of: About, worked: bool) -> tuple[st
 
 def _plain(sentence: str) -> str:
     """A sentence without the "Done.", "Yes," or "Fixed:" it begins with, asides, line numbers."""
-    text = _LINE.sub(r"\1", _ASIDE.sub("", _LEAD.sub("", sentence)))
+    lead = _LEAD.match(sentence)
+    text = sentence[lead.end() :] if lead else sentence
+    text = _ASIDE.sub("", text) if "(" in text else text
+    text = _LINE.sub(r"\1", text) if ":" in text else text
     answer = _ANSWERED.match(text)
     text = text[answer.end() :] if answer else text
     _, _, rest = text.partition(next((mark for mark in _LABELS if mark in text[:60]), "\0"))

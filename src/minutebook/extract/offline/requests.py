@@ -22,7 +22,7 @@ _REPLY = re.compile(
 )
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _HEADLINES_IN = 2_000  # characters: what comes later is a detail
-_WRAPPED = re.compile(r"(?<=[^\n.!?:;]{40})\n(?=[a-z(])")  # a line that goes on in the next
+_WRAPPED = re.compile(r"\n(?<=[^\n.!?:;]{40}\n)(?=[a-z(])")  # a line that goes on in the next
 _SAYS = re.compile(r"\S \S.{4}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{4}")
 _PASTED = re.compile(
     r"^\s*(?:[❯➜$>|#]\s|\d{4}-\d\d-\d\d[T ]|\d\d:\d\d:\d\d|\[?(?:ERROR|INFO|WARN|DEBUG)|time="
@@ -41,12 +41,15 @@ _EXAMPLES = re.compile(
     r"|por ejemplo)(?!\w)|例えば|たとえば|比如|例如",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[^a-z])|(?<=[。！？])|\n+")
+# Patterns that begin with one certain sign are found fast: all begin with the blank between pieces.
+_SENTENCE = re.compile(r"\s(?:(?<=[.!?]\s)\s*(?=[^a-z])|(?<=\n)\n*)")
+_WIDE_SENTENCE = re.compile(rf"{_SENTENCE.pattern}|(?<=[。！？])")
 _CLAUSE = re.compile(
-    r"(?<=[.!?:;,])\s+|(?<=[、，；])|\n+|\s+[-–—]+\s+|\s+(?=(?:can|could|would) (?:you|we) )"
-    r"|\s+(?=(?:and|but|so) (?:then |also )?"
-    r"(?:can|could|please|let|fix|add|make|update|remove|check|write|create|use) )"
+    r"\s(?:(?<=[.!?:;,]\s)\s*|(?<=\n)\n*|\s*[-–—]+\s+|\s*(?=(?:can|could|would) (?:you|we) )"
+    r"|\s*(?=(?:and|but|so) (?:then |also )?"
+    r"(?:can|could|please|let|fix|add|make|update|remove|check|write|create|use) ))"
 )
+_WIDE_CLAUSE = re.compile(rf"{_CLAUSE.pattern}|(?<=[、，；])")
 _HEADLINE = re.compile(r"^#{1,4}[ \t]+(\S.{2,200})$", re.MULTILINE)
 _TYPED_COMMAND = re.compile(r"^/(?:[\w.-]{1,40}:)?([\w.:-]{1,40})[ \t]*")
 
@@ -92,7 +95,8 @@ def clauses(text: str) -> list[str]:
         text = _BRACKETED.sub("", text)
     if examples := _EXAMPLES.search(text):
         text = text[: examples.start()].rstrip(" ,;(、，")
-    return _pieces(text, _CLAUSE)
+    wide = not text.isascii() and any(mark in text for mark in "、，；")
+    return _pieces(text, _WIDE_CLAUSE if wide else _CLAUSE)
 
 
 def without_output(prompt: str) -> str:
@@ -113,7 +117,8 @@ def without_output(prompt: str) -> str:
 
 def sentences(text: str) -> list[str]:
     """A text in whole sentences, without code and pasted lines."""
-    return _pieces(text, _SENTENCE)
+    wide = not text.isascii() and any(mark in text for mark in "。！？")
+    return _pieces(text, _WIDE_SENTENCE if wide else _SENTENCE)
 
 
 def _pieces(text: str, split: re.Pattern[str]) -> list[str]:

@@ -13,6 +13,11 @@ from minutebook.extract.offline.requests import opening_of
 
 _CLOSING = 800
 _ENDING = 500
+_OPENING, _ANSWER, _SUBJECTS = 400, 900, 6
+WORDED = ("request", "opening", "answers", "commits")
+"""Texts whose words tell the method."""
+ONCE = ("request", "opening")
+"""Those of a range that are looked at where it opens, and nowhere else."""
 _PROSE = (".md", ".mdx", ".rst", ".txt", ".adoc")
 _TEST = re.compile(r"(?:^|[/_.-])tests?(?:[/_.-]|$)|\.spec\.|_test\.")
 _SETTINGS = (".json", ".yml", ".yaml", ".toml", ".ini", ".cfg", ".lock", ".mod", ".sum", ".tf")
@@ -128,9 +133,24 @@ def of_ending(rounds: Sequence[Activity], heard: Sequence[Heard]) -> Features:
     return {name: float(value) for name, value in found.items()}
 
 
-def opening_words(rounds: Sequence[Activity], heard: Sequence[Heard]) -> dict[str, str]:
-    """The first words of the request that says what a range is about, by their keys."""
-    return heard[opening_of(rounds)].opening_words()
+def texts_of(round: Activity, heard: Heard) -> dict[str, str]:
+    """What was said and done in a round, by kind: whose words tell the method."""
+    done = [commit.subject for commit in round.commits[:_SUBJECTS]]
+    return {
+        "request": heard.text,
+        "opening": round.opening[:_OPENING],
+        "answers": round.answer[:_ANSWER],
+        "commits": ". ".join([*done, *round.pull_titles[:_SUBJECTS], round.plan]),
+    }
+
+
+def texts_of_range(rounds: Sequence[Activity], heard: Sequence[Heard]) -> dict[str, list[str]]:
+    """The same of a range: what opens it, and what came of it in each of its rounds."""
+    each = [texts_of(*one) for one in zip(rounds, heard, strict=True)]
+    first = each[opening_of(rounds)]
+    return {
+        kind: [first[kind]] if kind in ONCE else [texts[kind] for texts in each] for kind in WORDED
+    }
 
 
 def _mean(values: Sequence[float]) -> float:

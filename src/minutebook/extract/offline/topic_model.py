@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -51,9 +51,9 @@ _ARTICLE = re.compile(
 )
 _FINITE = re.compile(
     r"\b(?:mentions|requires|contains|means|works|fails|uses|reads|assumes|supports|happens"
-    r"|already|seems|keeps|needs|says|shows"
+    r"|already|seems|keeps|needs|says|shows|looks?|lacks?|appears|causes|returns|exists|shall|let['’]s"
     r"|stopped|is|are|was|were|has|have|had|does|do|did|will|would|should|can|could|we|you|i|he|they"
-    r"|isn't|aren't|doesn't|don't|didn't|can't|won't|ist|sind|hat|wird|est|sont|es|son|está)\b",
+    r"|\w+n['’]t|ist|sind|hat|wird|est|sont|es|son|está)\b",
     re.IGNORECASE,
 )
 _WRITTEN = ("title", "plan", "pull", "commit")  # as headings
@@ -62,11 +62,13 @@ _CHECKS = re.compile(
 )
 READS = {
     "deictic": -0.08,
-    "question": -0.08,
-    "statement": -0.09,
+    "question": -0.1,
+    "statement": -0.12,
     "thin": -0.15,
-    "cut": -0.05,
-    "torn": -0.1,
+    "cut": -0.08,
+    "torn": -0.12,
+    "spoken of": -0.05,
+    "kind report": -0.03,
     "background": -0.2,
     "one of many": -0.04,
     "kind plan": 0.06,
@@ -74,8 +76,9 @@ READS = {
     "kind commit": 0.03,
 }
 """Readable beats a point of agreement: what points at something unseen, asks, tells, names next
-to nothing, breaks off, leads up to a request or is one piece of several is passed over; what
-was written as a heading is preferred."""
+to nothing, breaks off, speaks of "the …" as one does to somebody who knows it, leads up to a
+request, is one piece of several or heads a part of an answer is passed over; what was written as
+a heading is preferred."""
 _SINGLE = ("task",)  # kinds of headings that may be one piece of the work
 _MANY = 4
 _TYPED = ("request", "later")
@@ -106,7 +109,7 @@ def model() -> Model:
 def stems(text: str) -> list[str]:
     """The words of a text, without their endings; pairs of characters where there are no blanks."""
     tokens = _TOKEN.findall(text.lower())
-    if text.isascii():
+    if text.isascii() or not _WIDE.search(text):
         return [_stem(token) for token in tokens if token not in _STOP]
     found: list[str] = []
     for token in tokens:
@@ -124,7 +127,12 @@ def _stem(token: str) -> str:
 
 @lru_cache(maxsize=512)  # what is outside of one range is inside of another
 def _words(text: str) -> frozenset[str]:
-    return frozenset(stems(text))
+    return frozenset(_stems(text))
+
+
+@lru_cache(maxsize=512)  # a prompt is a request, one of several, and one beside others
+def _stems(text: str) -> tuple[str, ...]:
+    return tuple(stems(text))
 
 
 class Range:
@@ -146,24 +154,27 @@ class Range:
         first = without_command(asked[0].prompt) if asked else ""
         told = [round.answer for round in part if round.answer]
         last = told[-1] if told else ""
-        texts: dict[str, str] = {
-            "title": title or "",
-            "plan": " ".join(round.plan for round in part),
-            "first": " ".join(sentences_of(first)[:1]),
-            "request": first[:_TEXT],
-            "later": " ".join(round.prompt[:_TEXT] for round in asked[1:8]),
-            "commits": " ".join(c.subject for round in part for c in round.commits[:8]),
-            "pulls": " ".join(title for round in part for title in round.pull_titles[:4]),
-            "tasks": " ".join(task for round in part for task in round.tasks[:8]),
-            "opening": part[0].opening if part else "",
-            "closing": " ".join(sentences_of(last)[:2]),
-            "answer": last[:_TEXT],
-            "answers": " ".join(answer[:_TEXT] for answer in told[:12]),
-            "files": " ".join(file for round in part for file in round.files[:8]),
-            "branch": next((round.branch for round in part if round.branch), None) or "",
-            "project": next((round.cwd for round in part if round.cwd), None) or "",
+        texts: dict[str, Iterable[str]] = {
+            "title": (title or "",),
+            "plan": (round.plan for round in part),
+            "first": sentences_of(first)[:1],
+            "request": (first[:_TEXT],),
+            "later": (round.prompt[:_TEXT] for round in asked[1:8]),
+            "commits": (c.subject for round in part for c in round.commits[:8]),
+            "pulls": (title for round in part for title in round.pull_titles[:4]),
+            "tasks": (task for round in part for task in round.tasks[:8]),
+            "opening": (part[0].opening if part else "",),
+            "closing": sentences_of(last)[:2],
+            "answer": (last[:_TEXT],),
+            "answers": (answer[:_TEXT] for answer in told[:12]),
+            "files": (file for round in part for file in round.files[:8]),
+            "branch": (next((round.branch for round in part if round.branch), None) or "",),
+            "project": (next((round.cwd for round in part if round.cwd), None) or "",),
         }
-        self.counts = {source: Counter(stems(text)) for source, text in texts.items()}
+        self.counts = {
+            source: Counter(word for text in of for word in _stems(text))
+            for source, of in texts.items()
+        }
         self.pieces = {
             "commit": len({c.subject for round in part for c in round.commits}),
             "task": len({task for round in part for task in round.tasks}),
@@ -218,7 +229,7 @@ def described(named: Sequence[Heading], given: Range, learned: Model) -> list[di
         for word in of:
             kinds.setdefault(word, set()).add(heading.kind)
     best = max(agreement, default=0.0)
-    asks = any(h.kind == "request" and is_imperative(h.text) and _says(h) for h in named)
+    asks = any(h.kind == "request" and is_imperative(h.text) and says(h) for h in named)
     found = []
     for heading, of, agrees in zip(named, words, agreement, strict=True):
         shared = sum(len(kinds[word]) - 1 for word in of) / max(1, len(of))
@@ -249,12 +260,14 @@ def _form(heading: Heading, given: Range) -> dict[str, float]:
         "question": 1.0 if is_question(heading.text) else 0.0,
         "article": 1.0 if _ARTICLE.match(heading.text) else 0.0,
         "statement": 1.0 if _states(heading) else 0.0,
-        "thin": 0.0 if _says(heading) else 1.0,
+        "thin": 0.0 if says(heading) else 1.0,
         "cut": 1.0 if heading.cut else 0.0,
         "deictic": float(min(deictics(heading.text), 3)),
         "length": length / 10,
         "length squared": (length / 10) ** 2,
     }
+    if found["article"] and heading.kind not in _WRITTEN:
+        found["spoken of"] = 1.0
     if found["cut"] and found["statement"]:
         found["torn"] = 1.0
     if heading.kind in _SINGLE and given.pieces[heading.kind] >= _MANY:
@@ -264,7 +277,7 @@ def _form(heading: Heading, given: Range) -> dict[str, float]:
     return found
 
 
-def _says(heading: Heading) -> bool:
+def says(heading: Heading) -> bool:
     """Whether a heading names something by which one could find it."""
     return is_wide(heading.bare) or telling(heading.bare) >= _FEW_NAMES
 

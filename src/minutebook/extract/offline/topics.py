@@ -18,12 +18,21 @@ from minutebook.extract.offline.candidates import (
     subject_of,
 )
 from minutebook.extract.offline.headings import (
+    MOST_WORDS,
     is_long_enough,
     length_of,
     title_heading,
 )
-from minutebook.extract.offline.places import project_of, touched
-from minutebook.extract.offline.topic_model import Model, Range, described, model, stems, worth
+from minutebook.extract.offline.places import mainly, project_of, touched
+from minutebook.extract.offline.topic_model import (
+    Model,
+    Range,
+    described,
+    model,
+    says,
+    stems,
+    worth,
+)
 from minutebook.extract.validation import LONGEST_TOPIC, one_line
 
 _SAME = 0.8  # of the words of a topic
@@ -52,7 +61,16 @@ def topic_of(
     if not named:
         return one_line(_without_words(part), LONGEST_TOPIC)
     best = chosen(named, Range(rounds, start, end, given, taken), learned or model())
-    return one_line(best.text, LONGEST_TOPIC)
+    return one_line(_placed(best, part), LONGEST_TOPIC)
+
+
+def _placed(best: Heading, part: Sequence[Activity]) -> str:
+    """A heading by which nothing can be found, with the files that were worked on most."""
+    thin = best.kind != "title" and best.completed != "files" and not says(best)
+    where = mainly(part) if thin and not best.text.endswith("?") else ""
+    if not where or " in " in best.bare or length_of(best.bare) + 2 > MOST_WORDS - 2:
+        return best.text
+    return f"{best.bare} in {where}"
 
 
 def chosen(named: Sequence[Heading], given: Range, learned: Model) -> Heading:

@@ -6,11 +6,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
 from minutebook.derive.activity import Activity
 
 _WORD = re.compile(r"[^\W\d_][\w]{2,39}")
 _ANSWER_CHARS = 1_200
+_KEPT = 8_000  # characters
 _MOST_WORDS = 50  # a round: the rest repeats or decorates
 _PROMPT_WEIGHT = 2  # what was asked tells the subject better than how it was answered
 
@@ -28,9 +30,15 @@ STOP_WORDS = frozenset(
 Bag = Counter[str]
 
 
-def content_words(text: str) -> list[str]:
+def content_words(text: str) -> tuple[str, ...]:
     """The words of a text that say something, in lower case."""
-    return [word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS]
+    # A pasted file is not kept in memory for what it may save.
+    return _content_words(text) if len(text) <= _KEPT else _content_words.__wrapped__(text)
+
+
+@lru_cache(maxsize=256)  # cuts and features look at the same answers
+def _content_words(text: str) -> tuple[str, ...]:
+    return tuple([word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS])
 
 
 class Vocabulary:
@@ -39,9 +47,12 @@ class Vocabulary:
     def __init__(self, rounds: Sequence[Activity]) -> None:
         self.asked = [Counter(content_words(round.prompt)) for round in rounds]
         self._bags: list[Bag] = []
+        self.answered: list[frozenset[str]] = []
+        """Words of each answer, each once."""
         spread: Bag = Counter()
         for round, asked in zip(rounds, self.asked, strict=True):
             bag = Counter(content_words(round.answer[:_ANSWER_CHARS]))
+            self.answered.append(frozenset(bag))
             for word, count in asked.items():
                 bag[word] += _PROMPT_WEIGHT * count
             self._bags.append(bag)
@@ -69,9 +80,9 @@ class Vocabulary:
 
     def _measured(self, first: int, last: int) -> tuple[dict[str, float], float]:
         """The weights of a stretch, and the sum of their squares; each is asked for twice."""
-        key = (first, last)
+        key = (max(0, first), min(last, len(self._bags)))
         if (known := self._kept.get(key)) is None:
-            weights = self._weights(first, last)
+            weights = self._weights(*key)
             known = (weights, sum([weight * weight for weight in weights.values()]))
             self._kept[key] = known
         return known
@@ -85,8 +96,12 @@ class Vocabulary:
         bags = self._weighed[max(0, first) : last]
         if len(bags) == 1:
             return bags[0]
-        total: dict[str, float] = {}
+        if bags and (known := self._kept.get((max(0, first), last - 1))) is not None:
+            total, bags = dict(known[0]), bags[-1:]  # all but the last were added up before
+        else:
+            total, bags = dict(bags[0]) if bags else {}, bags[1:]
+        get = total.get
         for bag in bags:
             for word, weight in bag.items():
-                total[word] = total.get(word, 0.0) + weight
+                total[word] = get(word, 0.0) + weight
         return total

@@ -1,0 +1,149 @@
+"""What single words tell: weights for some thousand words, from one small file.
+
+A few hundred labelled sessions hold most words too rarely to weigh each by itself. Training weighs
+what words mean instead (`training.offline.meanings`), and writes down what that makes of each
+word; so a word that no labelled session has counts what words like it count. The file keeps
+checksums of words.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+FILE = Path(__file__).with_name("wording.bin")
+OPENS = "opens"
+"""The group of weights that tells how sessions begin."""
+_WORD = re.compile(r"[^\W\d_]{2,30}")
+_ENDING = re.compile(r"(?:ing|ed|es|s)$")
+_STEMMED = 5  # letters from which a word is looked up without its ending, too
+_REMEMBERED = 100_000
+
+
+@dataclass(frozen=True)
+class Said:
+    """Known words of some texts."""
+
+    words: Mapping[int, str]
+    """Row → the word, as it was first written."""
+    shares: Mapping[int, float]
+    """Row → how much of the texts it is: of many words and texts, each counts less."""
+
+
+class Lexicon:
+    """The rows of known words."""
+
+    def __init__(self, keys: Sequence[int]) -> None:
+        self.keys = tuple(keys)
+        self._rows = {key: row for row, key in enumerate(self.keys)}
+        self._found: dict[str, int] = {}
+
+    def read(self, texts: Iterable[str]) -> Said:
+        """The known words of texts; a text without any is not counted."""
+        found, several = self._found, 0
+        words: dict[int, str] = {}
+        shares: dict[int, float] = {}
+        for text in texts:
+            counts: dict[int, int] = {}
+            for word in _WORD.findall(text.lower()):
+                row = found.get(word)
+                if row is None:
+                    row = self._look_up(word)
+                if row >= 0:
+                    counts[row] = counts.get(row, 0) + 1
+                    words.setdefault(row, word)
+            if counts:
+                several += 1
+                total = sum(counts.values())
+                for row, count in counts.items():
+                    shares[row] = shares.get(row, 0.0) + (count / total) ** 0.5
+        return Said(words, {row: share / several**0.5 for row, share in shares.items()})
+
+    def _look_up(self, word: str) -> int:
+        """The row of a word, or of the word without its ending; -1 if it is unknown."""
+        row = self._rows.get(word_key(word), -1)
+        if row < 0 and len(word) >= _STEMMED:
+            row = self._rows.get(word_key(_ENDING.sub("", word)), -1)
+        if len(self._found) < _REMEMBERED:
+            self._found[word] = row
+        return row
+
+
+class Wording:
+    """Weights of words: for each kind of text a group, with a weight for each class."""
+
+    def __init__(self, lexicon: Lexicon, groups: Mapping[str, Array]) -> None:
+        self.lexicon, self.groups = lexicon, groups
+
+    def scores(self, group: str, said: Said) -> Array:
+        """What words say for each class."""
+        found: Array = self._weighed(group, said).sum(0)
+        return found
+
+    def reasons(self, group: str, said: Said, column: int) -> list[tuple[str, float]]:
+        """What each word adds to the score of a class."""
+        added = self._weighed(group, said)[:, column].tolist()
+        return [(said.words[row], value) for row, value in zip(said.shares, added, strict=True)]
+
+    def _weighed(self, group: str, said: Said) -> Array:
+        import numpy as np
+
+        shares = np.array(list(said.shares.values()))
+        found: Array = shares[:, None] * self.groups[group][list(said.shares)]
+        return found
+
+
+def word_key(word: str) -> int:
+    """What the file keeps of a word: nobody's text is in it."""
+    return zlib.crc32(word.encode("utf-8", "replace"))
+
+
+def packed(lexicon: Lexicon, groups: Mapping[str, Array], about: Mapping[str, Any]) -> bytes:
+    """The file: a line that says what it is, the checksums, then a byte for each weight."""
+    import numpy as np
+
+    table = np.hstack(list(groups.values()))
+    scales = [float(f"{most / 127:.4g}") for most in np.maximum(np.abs(table).max(0), 1e-6)]
+    header = {
+        **about,
+        "words": len(lexicon.keys),
+        "groups": {name: weights.shape[1] for name, weights in groups.items()},
+        "scales": scales,
+    }
+    steps = np.clip(np.round(table / np.array(scales)), -127, 127).astype(np.int8)
+    keys = np.array(lexicon.keys, dtype="<u4")
+    return b"".join((json.dumps(header).encode(), b"\n", keys.tobytes(), steps.tobytes()))
+
+
+def unpacked(data: bytes) -> Wording:
+    import numpy as np
+
+    line, _, rest = data.partition(b"\n")
+    header = json.loads(line)
+    count, widths = header["words"], header["groups"]
+    keys = np.frombuffer(rest, "<u4", count)
+    steps = np.frombuffer(rest, np.int8, offset=4 * count).reshape(count, -1)
+    table: Array = steps * np.array(header["scales"])
+    groups, start = {}, 0
+    for name, width in widths.items():
+        groups[name] = table[:, start : start + width]
+        start += width
+    return Wording(Lexicon(keys.tolist()), groups)
+
+
+@cache
+def wording() -> Wording:
+    """That of the package."""
+    return unpacked(FILE.read_bytes())
