@@ -27,7 +27,7 @@ from minutebook.archive import Archive
 from minutebook.archive.finding import search
 from minutebook.archive.semantic import Meaning
 from minutebook.index.query import parse_query
-from minutebook.verbs.install_claude import ClaudeHome
+from minutebook.verbs.install_agents import ClaudeHome
 from minutebook.verbs.materialise import materialise
 
 _SESSIONS = 1_400

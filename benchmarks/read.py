@@ -1,6 +1,7 @@
 """What reading costs, as ratios to a raw read of the same bytes.
 
     python benchmarks/read.py [FOLDER]      default: $MINUTEBOOK_CORPUS/claude
+    python benchmarks/read.py --agents      every agent's lines beside Claude Code's
 
 Every figure is the median over fresh processes: a command reads once, and memory a process
 has used before is faster than fresh memory. Peak memory is above an idle interpreter with the
@@ -18,10 +19,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 RUNS = 7
 BIG = 80_000_000
+MADE = 12_000_000
+BARE = "bare"  # Claude Code's file without what tools printed
 
 
 # ------------------------------------------------------------ in the child
@@ -79,29 +83,39 @@ def _peak() -> int:
 
 def child(kind: str, folder: str) -> None:
     """Do the work once and print seconds and kilobytes of peak memory above the start."""
-    # imported before the clock starts
-    import minutebook.sources.claude_code.read
-    import minutebook.sources.library  # noqa: F401
+    from minutebook.sources.registry import SOURCES
+
+    for source in SOURCES.values():  # imported before the clock starts
+        import_module(f"{type(source).__module__}.read")
 
     work = _raw if kind == "raw" else _read(kind[:4], 2 if kind.endswith("2") else 1)
     before = _peak()
-    start = time.perf_counter()
+    start, used = time.perf_counter(), time.process_time()
     work(folder)
-    print(json.dumps([time.perf_counter() - start, _peak() - before]))
+    took, used = time.perf_counter() - start, time.process_time() - used
+    print(json.dumps([took, _peak() - before, used]))
 
 
 # ------------------------------------------------------------ in the parent
 
 
 def measure(kind: str, folder: Path) -> tuple[float, float]:
+    """Seconds, and MB of peak memory."""
+    seconds, kilobytes, _ = measured(kind, folder)
+    return seconds, kilobytes / 1024
+
+
+def measured(kind: str, folder: Path) -> tuple[float, float, float]:
+    """Seconds, KB of peak memory, and seconds of the processor: those stay the same on a machine
+    that others use, too."""
     done = subprocess.run(
         [sys.executable, __file__, "--child", kind, str(folder)],
         stdout=subprocess.PIPE,
         text=True,
         check=True,
     )
-    seconds, kilobytes = json.loads(done.stdout)
-    return seconds, kilobytes / 1024
+    seconds, kilobytes, used = json.loads(done.stdout)
+    return seconds, kilobytes, used
 
 
 def scaling(one: Callable[[str], None], two: Callable[[str], None], folder: str) -> float:
@@ -147,11 +161,51 @@ def big_session(folder: Path, into: Path) -> Path:
     return path
 
 
+def agents() -> None:
+    """The same conversation as every agent writes it: MB per second of the processor, and how many
+    times slower than Claude Code's; the best of all runs, all in turn."""
+    sys.path.insert(0, str(Path(__file__).parent.parent))
+    from benchmarks.agent_files import PLACES, write
+
+    with tempfile.TemporaryDirectory() as scratch:
+        files = {agent: write(agent, Path(scratch), MADE) for agent in PLACES}
+        files[BARE] = write("claude", Path(scratch) / "bare", MADE, results=False)
+        taken: dict[tuple[str, str], list[float]] = {}
+        for _ in range(RUNS):
+            for agent, path in files.items():
+                for depth in ("skim", "full"):
+                    taken.setdefault((agent, depth), []).append(measured(depth, path)[2])
+        speed = {
+            (agent, depth): files[agent].stat().st_size / 1e6 / min(seconds)
+            for (agent, depth), seconds in taken.items()
+        }
+        size = {
+            agent: path.stat().st_size / path.read_bytes().count(b"\n")
+            for agent, path in files.items()
+        }
+    print(f"{MADE / 1e6:.0f} MB for each agent; MB per second of CPU time,")
+    print("and how many times slower than Claude Code (target ≤ 2). Cursor keeps no results, which")
+    print("are most of the others' bytes: it is compared with Claude Code's file without them.\n")
+    print(f"{'':10}{'skim':>8}{'':6}{'full':>8}{'':6}{'bytes a record':>16}")
+    for agent in files:
+        other = BARE if agent == "cursor" else "claude"
+        told = [
+            f"{speed[agent, depth]:8.0f}{speed[other, depth] / speed[agent, depth]:5.1f}×"
+            for depth in ("skim", "full")
+        ]
+        print(f"{agent:10}{''.join(told)}{size[agent]:16,.0f}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     corpus = os.environ.get("MINUTEBOOK_CORPUS") or "../shared/corpus"
     parser.add_argument("folder", nargs="?", default=f"{corpus}/claude", type=Path)
-    folder: Path = parser.parse_args().folder.resolve()
+    parser.add_argument("--agents", action="store_true", help="compare agents, nothing else")
+    given = parser.parse_args()
+    if given.agents:
+        agents()
+        return
+    folder: Path = given.folder.resolve()
     files = _files(str(folder))
     size = sum(path.stat().st_size for path in files) / 1e6
     if not size:

@@ -7,15 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from minutebook.archive import Archive
 from minutebook.archive.settings import allow
+from minutebook.cli.main import cli
 from minutebook.errors import BadArgument
 from minutebook.extract.extractor import Extraction
 from minutebook.extract.material import Material
 from minutebook.extract.offline import OfflineExtractor
 from minutebook.sources.registry import SOURCES
+from minutebook.team.address import Address
+from minutebook.team.choice import Choice, Team, remember
 from minutebook.verbs.ingest import IngestReport, ingest
+from minutebook.verbs.watch import Watcher
 
 
 class Model(OfflineExtractor):
@@ -119,3 +124,37 @@ def test_a_word_can_be_taken_back(archive: Archive) -> None:
     assert archive.settings.may_send(first)
     with pytest.raises(BadArgument, match="nothing to take back"):
         allow(archive.layout, first, send=False)
+
+
+def test_watching_sends_only_what_was_allowed(archive: Archive) -> None:
+    """FUT-05: a model in the background is not asked about a program before it was allowed; of
+    what was labelled offline till then, only about what is new."""
+    model = Model()
+    one = Watcher(archive, OfflineExtractor, lambda _: model, None, quiet=3600)
+
+    def all_is_over() -> None:
+        one._quiet = 0.0
+        list(one._heard(set()))
+        one._quiet = 3600
+
+    list(one._catch_up())
+    all_is_over()
+    assert model.sent == []
+    allow(archive.layout, "pi")
+    session(archive.places[0], "pi-two")
+    list(one._heard(set(archive.places[0].rglob("*.jsonl"))))
+    all_is_over()
+    assert model.sent == ["pi-two"]
+
+
+def test_allowing_names_what_a_team_would_be_sent(archive: Archive) -> None:
+    """TEAM-02: how many sessions, and to whom; without a yes nothing is allowed."""
+    pytest.importorskip("psycopg", reason="psycopg is not installed")
+    ingest(archive, OfflineExtractor(), ended=True)
+    team = Team(address="postgresql://ada@db.example/team", choice=Choice(projects=("orchard",)))
+    remember(archive.layout, Address(team.address), lambda _: team)
+    for answer, allowed in (("n", False), ("y", True)):
+        typed = ["config", "allow", "pi", "--archive", str(archive.root)]
+        done = CliRunner().invoke(cli, typed, input=f"{answer}\n")
+        assert "1 session of pi would go to postgresql://ada@db.example/team" in done.output
+        assert archive.settings.may_send("pi") == allowed

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+import sys
 from collections import Counter
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
-import zstandard
 
 from minutebook.archive import Archive
 from minutebook.model import (
@@ -45,6 +46,7 @@ PARENT, CHILD = "019d7d08-46c9-7f73-affe-4e6ca9852d56", "019d7e3d-0164-79d1-af76
 SAMPLES = in_folder(HERE) if HERE.is_dir() else []
 ROLLOUTS = [t for t in SAMPLES if t.path.name.startswith("rollout-")]
 CODEX = SOURCES["codex"]
+ZSTD = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 
 
 def name(transcript: Transcript) -> str:
@@ -67,7 +69,7 @@ def raw_lines(path: Path) -> Iterator[dict[str, Any]]:
     """Objects of a file, glued ones too; read here without our reader."""
     data = path.read_bytes()
     if path.suffix == ".zst":
-        data = zstandard.ZstdDecompressor().decompressobj().decompress(data)
+        data = ZSTD.decompress(data)
     for line in data.decode().split("\n"):
         position = 0
         while position < len(line):
@@ -178,15 +180,6 @@ def test_usage_is_what_the_file_says(transcript: Transcript) -> None:
     assert (used.cache_read, used.output) == (total["cached_input_tokens"], total["output_tokens"])
 
 
-@pytest.mark.parametrize("transcript", ROLLOUTS, ids=name)
-def test_usage_is_not_a_lower_bound(transcript: Transcript) -> None:
-    """USE-02: Codex records usage when a response has ended, so each reply that has some ended."""
-    rounds = read(transcript).rounds
-    told = [m.stop for round in rounds for m in round.messages if m.usage is not None]
-    elsewhere = [reply.stop for round in rounds for reply in round.progress]
-    assert None not in [*told, *elsewhere]
-
-
 def usage(rounds: tuple[Round, ...]) -> Usage:
     told = (round.usage for round in rounds)
     elsewhere = (reply.usage for round in rounds for reply in round.progress)
@@ -287,7 +280,7 @@ def files(root: Path) -> dict[str, bytes]:
 
 def compress(path: Path) -> Path:
     packed = path.with_name(path.name + ".zst")
-    packed.write_bytes(zstandard.ZstdCompressor().compress(path.read_bytes()))
+    packed.write_bytes(ZSTD.compress(path.read_bytes()))
     path.unlink()
     return packed
 
@@ -326,7 +319,7 @@ def test_a_damaged_compressed_file_is_a_problem(tmp_path: Path) -> None:
 def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
     """FMT-22: a few bytes that would become gigabytes are refused."""
     path = tmp_path / "rollout-bomb.jsonl.zst"
-    path.write_bytes(zstandard.ZstdCompressor().compress(b" " * (80 << 20)))
+    path.write_bytes(ZSTD.compress(b" " * (80 << 20)))
     transcript = Transcript(path, "codex", "bomb", path.stat().st_size, 0.0)
     assert "too large" in (overview(transcript).problem or "")
 
@@ -440,13 +433,13 @@ def test_a_subagent_does_not_repeat_its_parent() -> None:
     assert usage(agent.rounds).total == totals[-1]["total_tokens"] - given
 
 
-def test_subagents_without_their_session_are_named() -> None:
+def test_a_subagent_without_its_session_is_listed() -> None:
     """OPS-04: nothing is listed twice, and nothing vanishes."""
-    lost = [trouble.path.name for trouble in Library([PUBLIC]).orphans]
+    library = Library([PUBLIC])
     # Its day has no other file: the session that started it was not published.
-    assert lost == ["rollout-2026-06-17T15-17-40-019ed628-d563-7e40-bbb1-93a6a302d688.jsonl"]
-    folder = next(PUBLIC.rglob("*019ed628*.jsonl")).parent
-    assert len(CODEX.orphans(folder, set())) == 1
+    name = "rollout-2026-06-17T15-17-40-019ed628-d563-7e40-bbb1-93a6a302d688.jsonl"
+    assert [t.path.name for t in library.transcripts].count(name) == 1
+    assert library.orphans == []
 
 
 def legacy_fork(tmp_path: Path) -> Path:

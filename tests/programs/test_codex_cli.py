@@ -10,6 +10,8 @@ import json
 import os
 import shutil
 import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -19,10 +21,13 @@ from typing import Any
 import pytest
 
 from minutebook.model import Session, Text
+from minutebook.record.engagements import read_records
+from minutebook.record.layout import Layout
 from minutebook.sources.assembly.ids import as_uuid
 from minutebook.sources.base import ExportHeader, Transcript
 from minutebook.sources.codex.export import CodexExporter
 from minutebook.sources.library import Library
+from minutebook.verbs.install_agents import CodexHome
 from tests.conftest import CORPUS, needs_corpus
 from tests.programs.samples import AGENTS, read
 
@@ -83,11 +88,20 @@ def stub() -> Iterator[Stub]:
         server.shutdown()
 
 
-def codex(home: Path, *words: str, port: int = 9) -> None:
-    (home / "config.toml").write_text(
+def configure(home: Path, port: int) -> bytes:
+    """Have Codex ask the stub."""
+    text = (
         'model = "gpt-5.5"\nmodel_provider = "stub"\n[model_providers.stub]\nname = "stub"\n'
         f'base_url = "http://127.0.0.1:{port}/v1"\nwire_api = "responses"\n'
     )
+    (home / "config.toml").write_text(text)
+    return text.encode()
+
+
+def codex(home: Path, *words: str, port: int | None = 9) -> None:
+    """Run Codex; without a port it is configured already."""
+    if port is not None:
+        configure(home, port)
     env = {"HOME": str(home.parent), "CODEX_HOME": str(home), "PATH": os.environ["PATH"]}
     subprocess.run(
         [BIN, *words],
@@ -168,3 +182,27 @@ def test_a_migration_changes_no_round(tmp_path: Path) -> None:
     for id, session in before.items():
         assert after[id].rounds == session.rounds
         assert after[id].subagents == session.subagents
+
+
+def test_it_calls_us_after_a_turn(tmp_path: Path, stub: Stub) -> None:
+    """FUT-05, AGT-01: a turn ends → its session is in the archive; uninstalling gives
+    ``config.toml`` back byte for byte."""
+    home, archive = tmp_path / ".codex", tmp_path / "archive"
+    home.mkdir()
+    before = configure(home, stub.server_address[1])
+    command = [
+        *("env", f"MINUTEBOOK_ARCHIVE={archive}", f"PYTHONPATH={os.pathsep.join(sys.path)}"),
+        *(sys.executable, "-m", "minutebook"),
+    ]
+    installed = CodexHome(home, command)
+    installed.install()
+    codex(home, "exec", "--skip-git-repo-check", "Prune the apple tree.", port=None)
+    log = Layout(archive).hook_log
+    deadline = time.monotonic() + 40
+    while time.monotonic() < deadline and not (log.exists() and log.read_text()):
+        time.sleep(0.1)
+    (record,) = read_records(Layout(archive)).values
+    assert (record.source, record.user_messages) == ("codex", 1)
+    installed.uninstall()
+    kept = (home / "config.toml").read_bytes()
+    assert kept == before or kept.startswith(before)  # Codex itself may add what it trusts

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
+from collections import Counter
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,20 @@ from typing import Any
 import pytest
 
 from minutebook.archive import Archive
-from minutebook.model import Session
+from minutebook.model import Session, Usage
 from minutebook.sources.base import Reading, Transcript, read_session
 from minutebook.sources.library import Library, open_file, open_transcript
 from minutebook.sources.registry import SOURCES
 from minutebook.verbs.inscribe import inscribe
 from tests.conftest import needs_corpus
-from tests.programs.samples import AGENTS, all_samples, homes, programs
+from tests.programs.samples import (
+    AGENTS,
+    all_samples,
+    expectations,
+    expected,
+    homes,
+    programs,
+)
 
 pytestmark = needs_corpus
 SAMPLES = list(all_samples()) if AGENTS.is_dir() else []
@@ -28,6 +36,19 @@ WHOLE = [  # of a tree of files, none holds a session alone
     for t in SAMPLES
     if t.path.suffix == ".json" and not t.key and b'"messages"' in t.path.read_bytes()
 ]
+# Variables that move an agent's folder elsewhere.
+MOVED = (
+    *(
+        "CLAUDE_CONFIG_DIR",
+        "CODEX_HOME",
+        "CODEX_SQLITE_HOME",
+        "XDG_DATA_HOME",
+        "OPENCODE_DB",
+        "GEMINI_CLI_HOME",
+    ),
+    *("COPILOT_HOME", "PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR"),
+    *("QWEN_HOME", "QWEN_RUNTIME_DIR"),
+)
 ODD: list[Any] = [None, True, -1, 1e300, "x", [], {}, [None, 1, {"type": None}], {"type": 7}]
 
 
@@ -86,6 +107,22 @@ def test_reading_on_gives_what_one_reading_gives(transcript: Transcript, tmp_pat
         resumed = source.resume(open_as(transcript, path), reading.checkpoint)
         assert resumed is not None
         assert first + rounds_of(resumed) == whole
+
+
+@pytest.mark.parametrize("transcript", SAMPLES, ids=name)
+def test_usage_is_not_a_lower_bound(transcript: Transcript) -> None:
+    """USE-02: other agents write usage down when a response has ended, so each reply that has
+    some ended; but for OpenCode, which says how, and Copilot's oldest, which have no input."""
+    rounds = read_session(open_transcript(transcript)).rounds
+    replies = [message for round in rounds for message in round.messages]
+    open_ended = [m.usage for m in replies if m.usage is not None and m.stop is None]
+    assert [reply for round in rounds for reply in round.progress if reply.stop is None] == []
+    if transcript.source == "opencode":
+        assert all(usage == Usage() for usage in open_ended)
+    elif transcript.source == "copilot":
+        assert all(usage == Usage(output=usage.output) for usage in open_ended)
+    else:
+        assert open_ended == []
 
 
 def open_as(transcript: Transcript, path: Path) -> Transcript:
@@ -201,6 +238,27 @@ def test_each_session_is_listed_once(tmp_path: Path) -> None:
             for transcript in source.discover([place])[0]:
                 seen.setdefault(str(transcript.path) + transcript.key, []).append(source.name)
     assert {path: names for path, names in seen.items() if len(set(names)) > 1} == {}
+
+
+def test_a_home_of_everyone_is_found_without_being_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """AGT-01: each agent's sessions in their own places, once, and no subagent among them."""
+    for program in programs():
+        for folder in homes(program):
+            if "maintenance" not in str(folder):
+                shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in MOVED:
+        monkeypatch.delenv(name, raising=False)
+    listed = Counter((t.session_id, t.source) for t in Library(()).transcripts)
+    assert set(listed.values()) == {1}
+    known = [(path, one) for path in expectations() for one in expected(path)["sessions"]]
+    for path, one in known:
+        source = SOURCES.by_program(path.parent.parent.name)
+        assert source is not None
+        wanted = 0 if one.get("kind") == "subagent" else 1
+        assert listed[one["id"], source.name] == wanted, one["id"]
 
 
 def test_a_file_is_opened_by_its_own_adapter() -> None:

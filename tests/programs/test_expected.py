@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 
-from minutebook.model import Image, Session, ToolCall
+from minutebook.derive.messages import INTERRUPTION, SYSTEM
+from minutebook.model import Image, Notice, Round, Session, ToolCall
 from minutebook.sources.base import Transcript
 from tests.conftest import needs_corpus
 from tests.programs.samples import expectations, expected, in_folder, programs, read, told
 
 pytestmark = needs_corpus
+# A shell call that went well, and has null where null means "not a shell call".
+NOT_NOTED = {"3cbb4022-baab-4b76-aa77-f8eba959b587#0-0"}
 
 
 def cases() -> list[tuple[Path, dict[str, Any]]]:
@@ -48,7 +51,8 @@ def test_prompts_are_what_was_typed(case: tuple[dict[str, Any], Session]) -> Non
 
 
 def _typed(one: dict[str, Any]) -> str:
-    """Qwen Code's stored prompt has the ``@file`` that was typed; others put something around."""
+    """`prompt` is the script's line. Qwen Code was given its picture as ``@red.png`` behind it, so
+    that this is what was typed; what others store around the line nobody typed."""
     return "prompt_as_stored" if one["file"].startswith("qwen/") else "prompt"
 
 
@@ -74,8 +78,8 @@ def assert_call(call: ToolCall, want: dict[str, Any]) -> None:
     result = call.result
     assert result is not None
     assert result.error is not want["ok"]
-    if want["exit_code"] is not None or call.kind != "run":  # not noted for every command
-        assert result.exit_code == want["exit_code"]
+    noted = 0 if call.id in NOT_NOTED else want["exit_code"]
+    assert result.exit_code == noted, call.id
     if want.get("result_contains"):
         assert want["result_contains"] in result.text
 
@@ -88,6 +92,56 @@ def test_pictures_stay_with_their_prompt(case: tuple[dict[str, Any], Session]) -
         pictures = [block for block in round.asked if isinstance(block, Image)]
         assert len(pictures) == turn.get("images", 0)
         assert all(picture.data for picture in pictures)
+
+
+def test_what_stopped_a_turn_is_seen(case: tuple[dict[str, Any], Session]) -> None:
+    """AGT-04: an interruption and a failed request are in their round, and in no other."""
+    one, session = case
+    rounds = [round for round in session.rounds if round.prompt is not None]
+    for round, turn in zip(rounds, one["turns"], strict=True):
+        interrupted = bool(turn.get("interrupted"))
+        assert (INTERRUPTION in noted(round)) == interrupted
+        # Gemini CLI 0.29 writes nothing of an error.
+        failed = turn.get("error") and not one["file"].startswith("gemini/0.29")
+        assert bool(noted(round) & {INTERRUPTION, SYSTEM}) == (interrupted or bool(failed))
+
+
+def noted(round: Round) -> set[str]:
+    """Kinds of notices in a round, without what only tells of the agent's own housekeeping."""
+    blocks = [block for message in round.messages for block in message.blocks]
+    return {
+        block.kind
+        for block in blocks
+        if isinstance(block, Notice) and not block.text.startswith("Conversation checkpoint saved")
+    }
+
+
+def test_compactions_are_where_they_happened(case: tuple[dict[str, Any], Session]) -> None:
+    """AGT-04: inside a turn, or between one and the next. What was only typed need not have
+    happened: the file says."""
+    one, session = case
+    rounds = [round for round in session.rounds if round.prompt is not None]
+    happened = set()
+    for number, turn in enumerate(one["turns"]):
+        if "typed" in turn.get("compaction_before", ""):
+            return
+        if turn.get("compaction_before"):
+            happened.add(number - 1)
+        if turn.get("compaction_inside"):
+            happened.add(number)
+    assert {n for n, round in enumerate(rounds) if round.compactions} == happened
+
+
+def test_a_session_knows_its_parent_and_its_subagents(
+    case: tuple[dict[str, Any], Session],
+) -> None:
+    """AGT-04: where the agent recorded it. However often a session was resumed, it is
+    one, with all of its prompts."""
+    one, session = case
+    if one.get("kind") == "fork" and one.get("parent"):
+        assert {link.session_id for link in session.info.links} == {one["parent"]}
+    for agent in one.get("subagents", ()):
+        assert any(agent.endswith(known.id) for known in session.subagents)
 
 
 def test_metadata_is_what_the_agent_knew(case: tuple[dict[str, Any], Session]) -> None:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
 import msgspec
 import pytest
+from click.testing import CliRunner
 
 from minutebook.archive import Archive
+from minutebook.archive.budgets import session_budget
+from minutebook.cli.main import cli
+from minutebook.derive.messages import gist
 from minutebook.extract.offline import OfflineExtractor
 from minutebook.index.query import Filters, Query, parse_query
 from minutebook.mcp.tools import Tools
 from minutebook.model import Round, Text
 from minutebook.sources.base import Transcript
+from minutebook.sources.claude_code.wire import api_model
 from minutebook.sources.registry import SOURCES
 from minutebook.verbs.check import check, check_file
 from minutebook.verbs.doctor import diagnose
@@ -105,6 +111,34 @@ def test_a_session_of_an_adapter_that_is_gone(
     assert left.search("calc agent:pi", mode="lexical")
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("<turn_aborted>\nThe user did.\n</turn_aborted>", "The user did."),
+        ('<subagent_notification>{"id": "0", "status": {"completed": "Three lines."}}'
+         "</subagent_notification>", "Three lines."),
+        ("<task-notification><summary>Counted</summary>x</task-notification>", "Counted"),
+        ("<a>one</a> and <b>two</b>", "<a>one</a> and <b>two</b>"),
+        ("<note>{not json</note>", "{not json"),
+        ('{"left": "as it is"}', '{"left": "as it is"}'),
+    ],
+)  # fmt: skip
+def test_a_notice_is_told_without_its_tags(text: str, told: str) -> None:
+    """VIEW-06: what agents write for programs comes down to its words."""
+    assert gist(text) == told
+
+
+def test_lists_and_sessions_name_the_agent(archive: Archive) -> None:
+    """AGT-01: where there are several, a column says whose each is; a session says its own."""
+    where = ["--archive", str(archive.root)]
+    roots = [part for place in archive.places for part in ("--root", str(place))]
+    runner = CliRunner(env={"COLUMNS": "140"})
+    listed = runner.invoke(cli, ["sessions", *where, *roots], terminal_width=140).output
+    assert {"codex", "gemini", "pi"} <= set(listed.split())
+    shown = runner.invoke(cli, ["show", "01a1e3c2#3", *where, *roots]).output
+    assert "Codex CLI · demo" in shown
+
+
 def test_a_fork_is_told_once(archive: Archive) -> None:
     """SRCH-20, UND-08: pi copies a session's lines into its fork."""
     fork, parent = "01a1e3c9-4bbd-7507-ad83-b6f799f4025a", "01a1e3c8-fa29-7292-9bd6-d1bdff49afd6"
@@ -126,8 +160,20 @@ def test_each_agent_is_diagnosed(archive: Archive) -> None:
     assert whole == sum(found.report.versions.values())
 
 
-def test_a_subagent_without_its_session_is_named(home: Path, tmp_path: Path) -> None:
-    """FMT-15: also where the folder has no session."""
+def test_the_window_that_codex_recorded_is_the_limit(archive: Archive) -> None:
+    """FUT-04: its models are in no table of ours; each turn says how many tokens fit."""
+    id = "01a1e3c2-f3aa-7c13-b14e-f433b2f15256"
+    found = session_budget(archive, id).budget
+    raw = next(t.path for t in archive.library.transcripts if t.session_id == id).read_text("utf-8")
+    (said,) = set(re.findall(r'"model_context_window":(\d+)', raw))
+    assert {(limit.tokens, limit.evidence) for limit in found.limits.values()} == {
+        (int(said), "recorded")
+    }
+    assert found.peak is not None and found.peak < 80
+
+
+def test_a_subagent_without_its_session_is_listed(home: Path, tmp_path: Path) -> None:
+    """FMT-15: nothing else would show what it did; it is no trouble then."""
     folder = tmp_path / "home"
     shutil.copytree(home / "codex", folder)
     (transcript,) = [t for t in in_folder(folder) if t.session_id.startswith("01a1e3c2")]
@@ -139,8 +185,11 @@ def test_a_subagent_without_its_session_is_named(home: Path, tmp_path: Path) -> 
             path.rename(lonely / path.name)
     transcript.path.unlink()
     assert transcript.root is not None
-    troubles = diagnose(Archive(tmp_path / "a", (transcript.root,))).troubles
-    assert lonely in [t.path.parent for t in troubles if "subagent" in t.reason]
+    left = Archive(tmp_path / "a", (transcript.root,))
+    (alone,) = [t for t in left.library.transcripts if t.path.parent == lonely]
+    assert read(alone).rounds[0].prompt is not None
+    assert [t for t in diagnose(left).troubles if "subagent" in t.reason] == []
+    assert in_folder(lonely) == [msgspec.structs.replace(alone, root=lonely)]
 
 
 def test_every_inscription_holds_what_its_source_said(archive: Archive) -> None:
@@ -182,6 +231,20 @@ def test_any_session_is_written_for_any_agent(archive: Archive, to: str, tmp_pat
         done = export_session(archive, id, to, root=tmp_path, cwd="/home/dev/lab/demo")
         assert SOURCES[to].claims(done.path)
         assert done.resume is not None and done.session_id in done.resume
+
+
+def test_a_claude_model_is_written_as_claude_knows_it(archive: Archive, tmp_path: Path) -> None:
+    """OPS-13: Copilot's `claude-sonnet-4.5`; else its thinking is not sent. We read the name that
+    was recorded again."""
+    id = "f0aa8e27-abc0-4fe0-87bc-2d92af89d65d"
+    done = export_session(archive, id, "claude-code", root=tmp_path, cwd="/w")
+    records = [json.loads(line) for line in done.path.read_text("utf-8").split("\n") if line]
+    models = {r["message"]["model"] for r in records if r["type"] == "assistant"}
+    assert models == {"claude-sonnet-4-5"}
+    again = read(in_folder(done.path.parent)[0])
+    assert again.info.models == ("claude-sonnet-4.5",)
+    assert api_model("anthropic/claude-opus-4.6") == "claude-opus-4-6"
+    assert api_model("us.anthropic.claude-x:0") == "us.anthropic.claude-x:0"
 
 
 def test_what_another_provider_signed_is_not_sent_to_claude(

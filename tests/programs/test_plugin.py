@@ -6,62 +6,15 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
-ADAPTER = """
-from pathlib import Path
-
-from minutebook.model import FormatReport, Text
-from minutebook.sources.assembly.draft import Draft
-from minutebook.sources.assembly.facts import Facts
-from minutebook.sources.assembly.lines import LinesReading
-from minutebook.sources.files import FileSource, found_files
-import msgspec
+PAGE = Path(__file__).parents[2] / "docs" / "adapters.md"
 
 
-class Line(msgspec.Struct):
-    toy: str = ""
-    text: str = ""
-    at: str | None = None
-
-
-class ToyReading(LinesReading[Line]):
-    record = Line
-
-    def take(self, record):
-        id = f"line-{self.lines.position}"
-        if record.toy == "ask":
-            self.draft.prompt([Text(record.text)], id=id, at=record.at)
-        else:
-            reply = self.draft.reply(id, id=id, at=record.at)
-            self.draft.say(reply, record.text)
-
-
-class Toy(FileSource):
-    name = program = "toy"
-    title = "Toy"
-    home = "~/.toy"
-
-    def default_root(self):
-        return Path.home() / ".toy"
-
-    def discover(self, places):
-        return found_files(places, "toy", lambda place: place.glob("*.toy"), lambda path: path.stem)
-
-    def claims(self, path):
-        return path.suffix == ".toy" or (path.is_dir() and any(path.glob("*.toy")))
-
-    def read(self, transcript, depth):
-        draft = Draft(Facts(transcript.session_id, "toy"), FormatReport(), self.tool_kind,
-                      full=depth == "full")
-        return ToyReading(transcript.path, draft, depth)
-
-    def tool_kind(self, name):
-        return "other"
-
-    def resume_command(self, session_id, cwd):
-        return f"toy {session_id}"
-"""
+def told(language: str) -> str:
+    """What the page that tells how says to write."""
+    return PAGE.read_text("utf-8").partition(f"```{language}\n")[2].partition("```")[0]
 
 
 def install(site: Path, name: str, module: str, code: str, target: str) -> None:
@@ -92,8 +45,11 @@ def minutebook(tmp_path: Path, *args: str) -> str:
 
 
 def test_a_toy_agent_takes_a_folder_and_an_entry_point(tmp_path: Path) -> None:
-    """AGT-02: found in its place, listed, archived under its own name, searched."""
-    install(tmp_path / "site", "toy-adapter", "toy_adapter", ADAPTER, "toy_adapter:Toy")
+    """AGT-02: found in its place, listed, archived under its own name, searched; it is the one that
+    the documentation shows."""
+    entry = tomllib.loads(told("toml"))["project"]["entry-points"]["minutebook.sources"]
+    ((module, target),) = entry.items()
+    install(tmp_path / "site", "toy-adapter", module, told("python"), target)
     home = tmp_path / "home" / ".toy"
     home.mkdir(parents=True)
     lines = [

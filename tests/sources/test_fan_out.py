@@ -17,6 +17,9 @@ from minutebook.sources.fan_out import fan_out
 @pytest.fixture
 def transcripts(monkeypatch: pytest.MonkeyPatch) -> list[Transcript]:
     monkeypatch.setattr(module, "_WORTH_FORKING", 0)
+    # Tests that ran before in this process may have left an idle thread of a library's.
+    count, before = threading.active_count, threading.active_count()
+    monkeypatch.setattr(threading, "active_count", lambda: count() - before + 1)
     return [Transcript(Path(str(n)), "test", f"s{n}", n * 1000, 0.0) for n in range(40)]
 
 
@@ -62,6 +65,15 @@ def test_results_larger_than_a_pipe_arrive_whole(transcripts: list[Transcript]) 
     assert all(result == t.session_id * 100_000 for t, result in done.items())
 
 
+def test_every_item_is_done_once_however_many_are_queued(
+    transcripts: list[Transcript], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What does not fit into the queue is dealt out beforehand."""
+    monkeypatch.setattr(module, "_QUEUED", 3)
+    done = [transcript.session_id for transcript, _ in fan_out(working_process, transcripts, 2)]
+    assert sorted(done) == sorted(transcript.session_id for transcript in transcripts)
+
+
 def test_a_worker_that_dies_loses_nothing(transcripts: list[Transcript]) -> None:
     """What a killed worker left undone is done by the parent."""
     done = list(fan_out(dies_on_seven, transcripts, 2))
@@ -98,3 +110,23 @@ def test_a_process_with_threads_does_not_fork(transcripts: list[Transcript]) -> 
         gate.set()
         thread.join()
     assert {pid for _, (_, pid) in done} == {os.getpid()}
+
+
+def test_a_fork_that_fails_leaves_nothing_open(
+    transcripts: list[Transcript], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """NFR-02: where no process can be started, the error leaves no descriptor behind."""
+    real = os.fork
+    calls: list[None] = []
+
+    def fork() -> int:
+        calls.append(None)
+        if len(calls) == 2:
+            raise BlockingIOError("no process")
+        return real()
+
+    monkeypatch.setattr(os, "fork", fork)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    with pytest.raises(BlockingIOError):
+        list(fan_out(large, transcripts, 3))
+    assert len(list(Path("/proc/self/fd").iterdir())) == before

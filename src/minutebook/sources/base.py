@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
 
@@ -187,6 +187,15 @@ class Exporter(Protocol):
 
 
 # ------------------------------------------------------------ the adapter
+
+
+@runtime_checkable
+class ServerAware(Protocol):
+    """An adapter that can say which MCP servers a person has told its agent of."""
+
+    def mcp_servers(self, root: Path) -> frozenset[str]:
+        """Their names, in the configuration of this root."""
+        ...
 
 
 class Source(Protocol):

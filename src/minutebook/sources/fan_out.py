@@ -7,12 +7,14 @@ the work is done right here.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import struct
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import NoReturn, Protocol, TypeVar
 
 
@@ -28,6 +30,10 @@ S = TypeVar("S", bound=Sized)
 
 _WORTH_FORKING = 16_000_000  # bytes; below, a second process costs more than it saves
 _MOST_JOBS = 8
+_SELDOM = 200_000
+"""Objects made before a worker looks for garbage: values hold no cycles, exceptions do."""
+_QUEUED = 1_000  # items: their numbers fit into the smallest pipe at once
+_NUMBER = struct.Struct("<I")
 _FRAME = struct.Struct("<II")  # index of the item, length of the pickled result
 
 
@@ -66,15 +72,22 @@ def _forked(
     children: list[int] = []
     with selectors.DefaultSelector() as ready:
         try:
-            for share in _shares(items, jobs):
-                reading, writing = os.pipe()
-                child = os.fork()
-                if child == 0:
-                    os.close(reading)
-                    _work_off(work, items, share, writing)
-                os.close(writing)
-                children.append(child)
-                ready.register(reading, selectors.EVENT_READ, bytearray())
+            shares, queued = _shares(items, jobs)
+            queue = _queue(queued)
+            try:
+                for share in shares:
+                    reading, writing = os.pipe()
+                    ready.register(reading, selectors.EVENT_READ, bytearray())
+                    try:  # whatever fails, no descriptor is left
+                        child = os.fork()
+                        if child == 0:
+                            os.close(reading)
+                            _work_off(work, items, chain(share, _taken(queue)), writing)
+                    finally:
+                        os.close(writing)
+                    children.append(child)
+            finally:
+                os.close(queue)
             # In a thread: what the others have done is taken from them all the while.
             beside = threading.Thread(target=meanwhile) if meanwhile is not None else None
             if beside is not None:
@@ -98,12 +111,15 @@ def _forked(
 def _work_off(
     work: Callable[[S], T],
     items: Sequence[S],
-    share: list[int],
+    share: Iterable[int],
     writing: int,
 ) -> NoReturn:
     """The child's whole life. It never returns into the parent's code, whatever happens."""
     import pickle
 
+    # What the parent had made is in use, and stays in the memory both share while nobody looks.
+    gc.freeze()
+    gc.set_threshold(_SELDOM)
     try:
         for index in share:
             result = pickle.dumps(work(items[index]), pickle.HIGHEST_PROTOCOL)
@@ -136,13 +152,27 @@ def _end(children: list[int]) -> None:
         os.waitpid(child, 0)
 
 
-def _shares(items: Sequence[S], jobs: int) -> list[list[int]]:
-    """Indexes of items, dealt out by size so that the shares weigh the same."""
-    shares: list[list[int]] = [[] for _ in range(jobs)]
-    weights = [0] * jobs
+def _shares(items: Sequence[S], jobs: int) -> tuple[list[list[int]], list[int]]:
+    """Indexes of items: what each worker has for certain, and what goes to who is free first.
+
+    Nobody knows how much work a file is before it is read, so all but the largest file of each
+    worker is queued, large ones first; of very many the small ones are dealt out.
+    """
     by_size = sorted(range(len(items)), key=lambda index: -items[index].size)
-    for index in by_size:
-        lightest = weights.index(min(weights))
-        shares[lightest].append(index)
-        weights[lightest] += items[index].size
-    return shares
+    rest = by_size[jobs + _QUEUED :]
+    shares = [[by_size[job], *rest[job::jobs]] for job in range(jobs)]
+    return shares, by_size[jobs : jobs + _QUEUED]
+
+
+def _queue(indexes: Iterable[int]) -> int:
+    """The reading end of a pipe that holds numbers of items; each is read by one worker."""
+    reading, writing = os.pipe()
+    os.write(writing, b"".join(map(_NUMBER.pack, indexes)))
+    os.close(writing)
+    return reading
+
+
+def _taken(queue: int) -> Iterator[int]:
+    """What this worker takes from the queue, one at a time."""
+    while number := os.read(queue, _NUMBER.size):
+        yield _NUMBER.unpack(number)[0]

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Callable, Collection, Iterable
 from io import BufferedReader
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
 from minutebook.derive.instructions import Given
 from minutebook.errors import NotFound
-from minutebook.model import Attachment, Block
-from minutebook.sources.base import Exporter, Reading, Transcript, Trouble, reason_of
+from minutebook.model import Attachment, Block, ToolKind
+from minutebook.sources.base import Depth, Exporter, Reading, Transcript, Trouble, reason_of
 from minutebook.sources.jsonl import opened
+
+if TYPE_CHECKING:
+    from minutebook.sources.assembly.lines import LinesReading
 
 _HEAD = 4096
 INSTRUCTIONS = "instructions"
@@ -76,6 +81,11 @@ class FileSource:
     nothing deletes it, and nobody can write it; instructions are in AGENTS.md."""
 
     instruction_files: tuple[str, ...] = ("AGENTS.md",)
+    going_on: str
+    """The command that goes on with a session: ``codex resume {}``."""
+    inside: str = ""
+    """The folder of its home that has the sessions, where what is beside it changes all the
+    time, or is large."""
 
     @property
     def exporter(self) -> Exporter | None:
@@ -128,7 +138,9 @@ class FileSource:
     def folders(self, places: Iterable[Path]) -> list[Path]:
         """What to watch: these places, else the default root."""
         chosen = list(places) or [self.default_root()]
-        return [place for place in chosen if place.exists()]
+        inner = [place / self.inside for place in chosen]
+        found = [i if i.is_dir() else p for p, i in zip(chosen, inner, strict=True)]
+        return [place for place in found if place.exists()]
 
     def matters(self, path: Path) -> bool:
         return path.suffix == ".jsonl"
@@ -136,3 +148,58 @@ class FileSource:
     def sessions_of(self, paths: Iterable[Path]) -> set[str]:
         """What the sessions of changed files may be called."""
         return {path.stem for path in paths}
+
+    def resume_command(self, session_id: str, cwd: str | None) -> str:
+        command = self.going_on.format(shlex.quote(session_id))
+        return f"cd {shlex.quote(cwd)} && {command}" if cwd else command
+
+
+class Places(Protocol):
+    """An adapter's module ``locate``: where its agent keeps sessions."""
+
+    def default_root(self) -> Path: ...
+
+    def discover(self, places: Iterable[Path]) -> tuple[list[Transcript], list[Trouble]]: ...
+
+    def claims(self, path: Path) -> bool: ...
+
+
+class Kinds(Protocol):
+    """An adapter's module ``tools``: what its agent's tools do."""
+
+    def tool_kind(self, name: str) -> ToolKind: ...
+
+
+class LinesSource(FileSource):
+    """An adapter whose files are lines that are added to, in modules of these names."""
+
+    places: Places
+    kinds: Kinds
+
+    def reading(self) -> type[LinesReading[Any]]:
+        """How a file is read; its modules are loaded when there is something to read."""
+        raise NotImplementedError
+
+    def default_root(self) -> Path:
+        return self.places.default_root()
+
+    def discover(self, places: Iterable[Path]) -> tuple[list[Transcript], list[Trouble]]:
+        return self.places.discover(places)
+
+    def claims(self, path: Path) -> bool:
+        return self.places.claims(path)
+
+    def tool_kind(self, name: str) -> ToolKind:
+        return self.kinds.tool_kind(name)
+
+    def read(self, transcript: Transcript, depth: Depth) -> Reading:
+        return self.reading().opened(transcript, self.tool_kind, depth)
+
+    def resume(self, transcript: Transcript, checkpoint: bytes) -> Reading | None:
+        from minutebook.sources.assembly.lines import lines_checkpoint
+
+        reading = self.reading()
+        known = lines_checkpoint(checkpoint, transcript.path, reading.version)
+        if known is None:
+            return None
+        return reading.opened(transcript, self.tool_kind, "full", known)

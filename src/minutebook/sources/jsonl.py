@@ -12,10 +12,12 @@ decompressed bytes.
 from __future__ import annotations
 
 import errno
+import sys
 from collections.abc import Iterator
+from importlib import import_module
 from io import RawIOBase
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 _BOM = b"\xef\xbb\xbf"
 _BUFFER = 1 << 18
@@ -44,32 +46,34 @@ def size_of(path: Path, compressed: int) -> int:
     """How long a file of that many bytes is, decompressed."""
     if not is_compressed(path):
         return compressed
-    import zstandard
-
+    zstd = _zstd()
     with path.open("rb") as file:
         try:
-            known = int(zstandard.frame_content_size(file.read(32)))
-        except zstandard.ZstdError:
-            known = -1
-    if known >= 0:
+            known: int | None = zstd.get_frame_info(file.read(32)).decompressed_size
+        except zstd.ZstdError:
+            known = None
+    if known is not None:
         return known
     with opened(path) as stream:  # written piece by piece: it has to be counted
         return sum(len(piece) for piece in iter(lambda: stream.read(_BUFFER) or b"", b""))
+
+
+def _zstd() -> Any:
+    """Python's own module from 3.14 on, and before that the same by another name."""
+    name = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+    return import_module(name)
 
 
 class _Decompressed(RawIOBase):
     """Bytes of a zstd file; the library is loaded only for one. What is not one is an OSError."""
 
     def __init__(self, path: Path) -> None:
-        import zstandard
-
+        zstd = _zstd()
         self._path = path
-        self._bad = zstandard.ZstdError
-        self._file: BinaryIO = path.open("rb")
+        # One that is cut short ends in an EOFError.
+        self._bad = (zstd.ZstdError, EOFError)
         self._most = max(_MUCH, _RATIO * path.stat().st_size)
-        self._stream: Any = zstandard.ZstdDecompressor().stream_reader(
-            self._file, read_across_frames=True
-        )
+        self._stream: Any = zstd.ZstdFile(path)
 
     def readable(self) -> bool:
         return True
@@ -85,7 +89,7 @@ class _Decompressed(RawIOBase):
         return got
 
     def close(self) -> None:
-        self._file.close()
+        self._stream.close()
         super().close()
 
 

@@ -38,6 +38,9 @@ from minutebook.sources.assembly.clocks import LETTERS
 from minutebook.sources.assembly.facts import Facts
 from minutebook.sources.assembly.opened import OpenCall, OpenMessage
 
+COMPLETED = "completed"
+"""How a response ended, of an agent that records usage at its end, and only then."""
+
 
 class Draft:
     """One conversation: a session's own, or a subagent's."""

@@ -8,16 +8,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import msgspec
 
-from minutebook.model import BadLine, FormatReport, Loose, Round, SessionInfo, Subagent
+from minutebook.model import BadLine, FormatReport, Loose, Round, SessionInfo, Subagent, ToolKind
 from minutebook.sources.assembly.assemble import AssemblerState
 from minutebook.sources.assembly.draft import Draft
 from minutebook.sources.assembly.facts import Facts
 from minutebook.sources.assembly.repair import Unreadable, coerce, rescue
-from minutebook.sources.base import Depth
+from minutebook.sources.base import Depth, Transcript
 from minutebook.sources.jsonl import LineReader, is_compressed, opened
 
 DECODE_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -121,6 +121,12 @@ class Lines(Generic[R]):
         return value if isinstance(value, dict) else {}
 
 
+def begun(transcript: Transcript, tool_kind: Callable[[str], ToolKind], depth: Depth) -> Draft:
+    """A session of which nothing was told yet."""
+    facts = Facts(transcript.session_id, transcript.source)
+    return Draft(facts, FormatReport(), tool_kind, full=depth == "full")
+
+
 class LinesCheckpoint(msgspec.Struct):
     """All a reading knows at a newline."""
 
@@ -141,6 +147,7 @@ class LinesCheckpoint(msgspec.Struct):
         try:
             return (
                 self.version == version
+                and not is_compressed(path)
                 and path.stat().st_size >= self.offset
                 and tail_of(path, self.offset) == self.tail
             )
@@ -185,6 +192,17 @@ class LinesReading(ABC, Generic[R]):
             draft.cwd, draft.branch = resume.cwd, resume.branch
             draft.assembler.restore(resume.assembler)
             self.restore(resume.own)
+
+    @classmethod
+    def opened(
+        cls,
+        transcript: Transcript,
+        tool_kind: Callable[[str], ToolKind],
+        depth: Depth,
+        resume: LinesCheckpoint | None = None,
+    ) -> Self:
+        """A reading of a session's file from its beginning, or from where another one ended."""
+        return cls(transcript.path, begun(transcript, tool_kind, depth), depth, resume)
 
     # -- for the adapter
 

@@ -36,6 +36,11 @@ class ClaudeCode:
 
         return ClaudeExporter()
 
+    def mcp_servers(self, root: Path) -> frozenset[str]:
+        from minutebook.sources.claude_code.servers import mcp_servers
+
+        return mcp_servers(root)
+
     # -- finding
 
     def default_root(self) -> Path:

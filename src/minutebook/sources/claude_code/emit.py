@@ -34,6 +34,7 @@ from minutebook.sources.claude_code.wire import (
     added_result,
     api_block,
     api_id,
+    api_model,
     comes_back,
     flags_of,
     foreign_block,
@@ -156,7 +157,7 @@ class Emitter:
             return
         first: Message | None = message
         # The CLI hangs where a reply has no model.
-        model = message.model or (_NO_MODEL if self._foreign else None)
+        model = self._model(message) or (_NO_MODEL if self._foreign else None)
         for block, api in sent or [(None, None)]:
             body: Json = {
                 **({"model": model} if model is not None else {}),
@@ -182,6 +183,9 @@ class Emitter:
     def _api(self, block: Block, message: Message) -> Json | None:
         return foreign_block(block, message.model) if self._foreign else api_block(block)
 
+    def _model(self, message: Message) -> str | None:
+        return api_model(message.model) if self._foreign and message.model else message.model
+
     def _is_natural(self, message: Message, calls: list[ToolCall]) -> bool:
         """Whether a reader of the plain records finds this very message again."""
         fresh = message.reply_id is not None and self._replies.add(message.reply_id)
@@ -195,6 +199,7 @@ class Emitter:
             and all(is_plain(block) for block in message.blocks)
             and all(self._api(block, message) == api_block(block) for block in message.blocks)
             and bool((message.blocks and message.model) or not self._foreign)
+            and self._model(message) == message.model
             and (not calls or message.blocks[0] is not calls[0] or calls[0].at == message.at)
         )
 

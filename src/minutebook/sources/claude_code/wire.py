@@ -27,12 +27,20 @@ from minutebook.sources.claude_code.tools import tool_kind
 Json = dict[str, Any]
 _NOT_OF_AN_ID = re.compile(r"[^a-zA-Z0-9_-]")
 _LONGEST_NAME = 128
+_CLAUDE = re.compile(r"(?:[\w.-]+/)?(claude-[\w.-]+)")
 _ORIGIN_KINDS = {kinds.TASK: "task-notification", kinds.TEAMMATE: "peer"}
 
 
 def api_id(id: str) -> str:
     """An id, or a tool's name, in the letters the API takes; other agents have others."""
     return _NOT_OF_AN_ID.sub("_", id)
+
+
+def api_model(model: str) -> str:
+    """A Claude model as Anthropic writes it (``claude-sonnet-4.5`` is Copilot's way): the CLI
+    leaves out the thinking of a model it does not know."""
+    found = _CLAUDE.fullmatch(model)
+    return found[1].replace(".", "-") if found is not None else model
 
 
 def foreign_block(block: Any, model: str | None) -> Json | None:

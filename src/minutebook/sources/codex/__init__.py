@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from minutebook.model import ToolKind
-from minutebook.sources.base import Depth, Exporter, Transcript, Trouble
+from minutebook.sources.base import Exporter, Transcript, Trouble
 from minutebook.sources.codex import agents, locate, titles, tools
-from minutebook.sources.files import FileSource
-from minutebook.sources.jsonl import is_compressed
+from minutebook.sources.files import LinesSource
 
 if TYPE_CHECKING:
     from minutebook.sources.codex.read import CodexReading
 
 
-class Codex(FileSource):
+class Codex(LinesSource):
     """The adapter, as the registry knows it."""
 
     name = locate.SOURCE
     program = "codex"
     title = "Codex CLI"
     home = "$CODEX_HOME, else ~/.codex"
+    going_on = "codex resume {}"
+    places, kinds = locate, tools
 
     @property
     def exporter(self) -> Exporter:
@@ -32,15 +31,6 @@ class Codex(FileSource):
         return CodexExporter()
 
     # -- finding
-
-    def default_root(self) -> Path:
-        return locate.default_root()
-
-    def discover(self, places: Iterable[Path]) -> tuple[list[Transcript], list[Trouble]]:
-        return locate.discover(places)
-
-    def claims(self, path: Path) -> bool:
-        return locate.claims(path)
 
     def current(self, transcript: Transcript) -> Transcript | None:
         return locate.current(transcript)
@@ -57,22 +47,10 @@ class Codex(FileSource):
 
     # -- reading; its modules are loaded when there is something to read
 
-    def read(self, transcript: Transcript, depth: Depth) -> CodexReading:
-        from minutebook.sources.codex.read import opened
+    def reading(self) -> type[CodexReading]:
+        from minutebook.sources.codex.read import CodexReading
 
-        return opened(transcript, depth)
-
-    def resume(self, transcript: Transcript, checkpoint: bytes) -> CodexReading | None:
-        from minutebook.sources.assembly.lines import lines_checkpoint
-        from minutebook.sources.codex.read import CodexReading, opened
-
-        if is_compressed(transcript.path):
-            return None
-        known = lines_checkpoint(checkpoint, transcript.path, CodexReading.version)
-        return opened(transcript, "full", known) if known is not None else None
-
-    def tool_kind(self, name: str) -> ToolKind:
-        return tools.tool_kind(name)
+        return CodexReading
 
     # -- watching
 
@@ -97,9 +75,3 @@ class Codex(FileSource):
             found.add(locate.named_id(path))
             found.update({head.id, head.parent or ""} if head is not None else ())
         return found - {""}
-
-    # -- going on
-
-    def resume_command(self, session_id: str, cwd: str | None) -> str:
-        command = f"codex resume {shlex.quote(session_id)}"
-        return f"cd {shlex.quote(cwd)} && {command}" if cwd else command

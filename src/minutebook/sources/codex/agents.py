@@ -120,11 +120,11 @@ def beside(path: Path, id: str) -> str:
 
 
 def orphans(folder: Path, session_ids: Collection[str]) -> list[Trouble]:
-    """Subagents' rollouts in a folder of sessions that belong to none of them."""
+    """Subagents' rollouts in a folder that belong to no session, and are not listed as one."""
     heads = [(path, head) for path in _rollouts(folder) if (head := head_of(path)) is not None]
     known = {*session_ids, *(head.id for _, head in heads)}
     return [
         Trouble(path, "a subagent of a session that is not here")
         for path, head in heads
-        if head.is_subagent and head.parent not in known
+        if head.is_subagent and head.parent not in known and head.id not in session_ids
     ]

@@ -5,8 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from minutebook.derive import messages as kinds
-from minutebook.model import Attachment, Block, Image, Notice, Reply, Text, ToolResult, Usage
-from minutebook.sources.assembly.draft import Draft
+from minutebook.model import (
+    Attachment,
+    Billing,
+    Block,
+    Image,
+    Notice,
+    Reply,
+    Text,
+    ToolResult,
+    Usage,
+)
+from minutebook.sources.assembly.draft import COMPLETED, Draft
 from minutebook.sources.assembly.opened import OpenMessage
 from minutebook.sources.codex import context
 from minutebook.sources.codex.memory import Memory
@@ -21,9 +31,6 @@ from minutebook.sources.codex.results import (
     result_of,
 )
 from minutebook.sources.codex.tools import SCRIPTS, kind_of, patch_of, tool_kind
-
-_COMPLETED = "completed"
-"""How a response ended whose usage is recorded: the provider says it at the end, and only then."""
 
 
 class Conversation:
@@ -221,7 +228,9 @@ class Conversation:
         kind = call.kind if call is not None else tool_kind(name)
         end = memory.ends.pop(call_id, None)
         result = result_of(output, at, kind, end, patch_of(name, given))
-        draft.answer(call_id, result, id=memory.aside())
+        if call is not None:
+            memory.passed_aside()
+        draft.answer(call_id, result, id=memory.aside() if call is None else None)
 
     def started(self, call_id: str, agent: str) -> None:
         """A call started a subagent."""
@@ -256,10 +265,11 @@ class Conversation:
             return
         memory.window_before, memory.window = memory.window, usage.total
         if self._reply is not None and not memory.is_billed:
-            self.draft.bill(self._reply, usage, stop=_COMPLETED)
+            billing = Billing(window=memory.limit) if memory.limit else None
+            self.draft.bill(self._reply, usage, stop=COMPLETED, billing=billing)
             memory.is_billed = True
         else:
-            self.draft.bill_elsewhere(Reply(memory.aside(), at, memory.model, usage, _COMPLETED))
+            self.draft.bill_elsewhere(Reply(memory.aside(), at, memory.model, usage, COMPLETED))
 
     def counted(self, total: UsageFields, last: UsageFields | None, at: str | None) -> None:
         """The sum so far: it is repeated, and only a new one tells of a response."""

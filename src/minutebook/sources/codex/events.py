@@ -66,9 +66,12 @@ class Events:
             return self._item(event.item, at)
         elif kind == "token_count":
             told.done()
+            if event.info is not None and event.info.model_context_window:
+                self._memory.limit = event.info.model_context_window
             if event.info is not None and event.info.total_token_usage is not None:
                 told.counted(event.info.total_token_usage, event.info.last_token_usage, at)
         elif kind == "task_started":
+            self._memory.limit = event.model_context_window or self._memory.limit
             if event.turn_id and not self._memory.fed:
                 self._memory.seed(event.turn_id)
             self._memory.prompted, self._memory.aborted = False, False

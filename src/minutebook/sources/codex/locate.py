@@ -91,7 +91,7 @@ def claims(path: Path) -> bool:
 
 def discover(places: Iterable[Path]) -> tuple[list[Transcript], list[Trouble]]:
     """Sessions: of two files of one session the one that is not compressed; no subagents, but for
-    a file that somebody named."""
+    one whose parent is not here, and a file that somebody named."""
     found, troubles = found_files(places, SOURCE, _sessions, session_id)
     kept: list[Transcript] = []
     paths = {transcript.path for transcript in found}
@@ -124,11 +124,25 @@ def current(transcript: Transcript) -> Transcript | None:
 
 
 def _sessions(place: Path) -> Iterator[Path]:
-    for path in _files(place):
-        head = head_of(path)
-        # A rollout whose first line cannot be read is listed: the reading says what is wrong.
-        if not head.is_subagent if head is not None else DATE.match(path.name) is not None:
+    files = [(path, head_of(path)) for path in _files(place)]
+    here = {head.id for _, head in files if head is not None}
+    home = home_of(place / "any")
+    for path, head in files:
+        if head is None:
+            # A rollout whose first line cannot be read is listed: the reading says what is wrong.
+            if DATE.match(path.name) is not None:
+                yield path
+        elif not head.is_subagent or _is_lonely(head, here, home):
             yield path
+
+
+def _is_lonely(head: Head, here: set[str], home: Path | None) -> bool:
+    """Whether a subagent's session is gone: nothing else would show what it did."""
+    if head.helper or head.parent in here:
+        return False
+    if home is None or head.parent is None:
+        return True  # all of Codex's folder was looked at, or somebody's own
+    return all(named_id(path) != head.parent for path in _files(home))
 
 
 def _files(place: Path) -> Iterator[Path]:

@@ -60,6 +60,8 @@ class Memory(msgspec.Struct, omit_defaults=True):
     """Whether the response that the next total includes was counted already."""
     window: int = 0
     window_before: int = 0
+    limit: int | None = None
+    """Tokens the model's window has, as the last turn said."""
 
     # Messages have no ids in most versions, `codex migrate-rollouts` rewrites files, and a fork
     # has copied lines under new times. So an id is made from what was said and called up to there,
@@ -78,6 +80,10 @@ class Memory(msgspec.Struct, omit_defaults=True):
         """The id of something a skim need not see."""
         self.asides += 1
         return _digest(f"{self.chain}\0aside\0{self.asides}")
+
+    def passed_aside(self) -> None:
+        """Something that could have been named, and goes by another's name."""
+        self.asides += 1
 
     def next_reply(self) -> str:
         self.replies += 1

@@ -9,12 +9,12 @@ from typing import Any
 
 import msgspec
 
-from minutebook.model import Attachment, FormatReport, Link, Subagent
+from minutebook.model import Attachment, Link, Subagent
 from minutebook.sources.assembly.draft import Draft
 from minutebook.sources.assembly.facts import Facts
 from minutebook.sources.assembly.lines import LinesCheckpoint, LinesReading
 from minutebook.sources.assembly.repair import coerce
-from minutebook.sources.base import Depth, ExportHeader, Transcript
+from minutebook.sources.base import Depth, ExportHeader
 from minutebook.sources.codex import context, titles
 from minutebook.sources.codex.agents import AgentFile, agent_files
 from minutebook.sources.codex.carried import Carried
@@ -40,14 +40,6 @@ _ASIDES = {
 """Events that say what no item says, and that are kept as they are."""
 _AUTOMATIC = frozenset({"Codex Desktop", "codex_vscode"})
 _PAUSE = 1.0  # seconds: copied lines are written in one go
-
-
-def opened(
-    transcript: Transcript, depth: Depth, resume: LinesCheckpoint | None = None
-) -> CodexReading:
-    facts = Facts(transcript.session_id, SOURCE)
-    draft = Draft(facts, FormatReport(), tool_kind, full=depth == "full")
-    return CodexReading(transcript.path, draft, depth, resume)
 
 
 class CodexReading(LinesReading[Line]):

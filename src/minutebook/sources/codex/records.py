@@ -40,6 +40,7 @@ class TokenInfo(msgspec.Struct, gc=False):
     total_token_usage: UsageFields | None = None
     """Of the whole session, its parent's included where it is a fork."""
     last_token_usage: UsageFields | None = None
+    model_context_window: Tokens | None = None
 
 
 class Change(msgspec.Struct, gc=False):
@@ -103,6 +104,7 @@ class Payload(msgspec.Struct):
     success: bool | None = None
     thread_name: str | None = None
     num_turns: int | None = None
+    model_context_window: Tokens | None = None
     duration_ms: int | float | None = None
     result: Any = None
     results: Any = None

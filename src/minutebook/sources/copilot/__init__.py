@@ -3,76 +3,45 @@ file)."""
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from minutebook.model import ToolKind
-from minutebook.sources.base import Depth, Transcript, Trouble
+from minutebook.sources.base import Transcript
 from minutebook.sources.copilot import locate, tools
-from minutebook.sources.files import FileSource
+from minutebook.sources.files import LinesSource
 
 if TYPE_CHECKING:
     from minutebook.sources.copilot.read import CopilotReading
 
 
-class Copilot(FileSource):
+class Copilot(LinesSource):
     """The adapter, as the registry knows it."""
 
     name = locate.SOURCE
     program = "copilot"
     title = "GitHub Copilot CLI"
     home = "$COPILOT_HOME, else ~/.copilot"
+    going_on = "copilot --resume={}"
+    inside = locate.SESSIONS
+    places, kinds = locate, tools
 
     # -- finding
-
-    def default_root(self) -> Path:
-        return locate.default_root()
-
-    def discover(self, places: Iterable[Path]) -> tuple[list[Transcript], list[Trouble]]:
-        return locate.discover(places)
-
-    def claims(self, path: Path) -> bool:
-        return locate.claims(path)
 
     def beside(self, transcript: Transcript) -> str:
         return locate.beside(transcript.path)
 
     # -- reading; its modules are loaded when there is something to read
 
-    def read(self, transcript: Transcript, depth: Depth) -> CopilotReading:
-        from minutebook.sources.copilot.read import opened
+    def reading(self) -> type[CopilotReading]:
+        from minutebook.sources.copilot.read import CopilotReading
 
-        return opened(transcript, depth)
-
-    def resume(self, transcript: Transcript, checkpoint: bytes) -> CopilotReading | None:
-        from minutebook.sources.assembly.lines import lines_checkpoint
-        from minutebook.sources.copilot.read import CopilotReading, opened
-
-        known = lines_checkpoint(checkpoint, transcript.path, CopilotReading.version)
-        return opened(transcript, "full", known) if known is not None else None
-
-    def tool_kind(self, name: str) -> ToolKind:
-        return tools.tool_kind(name)
+        return CopilotReading
 
     # -- watching
-
-    def folders(self, places: Iterable[Path]) -> list[Path]:
-        """Only the sessions: logs and caches beside them change all the time."""
-        chosen = list(places) or [self.default_root()]
-        inner = [place / locate.SESSIONS for place in chosen]
-        found = [i if i.is_dir() else p for p, i in zip(chosen, inner, strict=True)]
-        return [place for place in found if place.exists()]
 
     def matters(self, path: Path) -> bool:
         return path.suffix == ".jsonl" or path.name == locate.WORKSPACE
 
     def sessions_of(self, paths: Iterable[Path]) -> set[str]:
         return {locate.session_id(path) for path in paths}
-
-    # -- going on
-
-    def resume_command(self, session_id: str, cwd: str | None) -> str:
-        command = f"copilot --resume={shlex.quote(session_id)}"
-        return f"cd {shlex.quote(cwd)} && {command}" if cwd else command

@@ -24,7 +24,7 @@ from minutebook.model import (
     Usage,
 )
 from minutebook.sources.assembly.diffs import hunks_of
-from minutebook.sources.assembly.draft import Draft
+from minutebook.sources.assembly.draft import COMPLETED, Draft
 from minutebook.sources.assembly.opened import OpenMessage
 from minutebook.sources.copilot.records import (
     AssistantMessage,
@@ -220,7 +220,8 @@ class Conversation:
         if fields is None or not self.draft.full:
             return
         key = fields.apiCallId or event.id or ""
-        usage = Reply(key, event.at, fields.model, _usage(fields), fields.finishReason)
+        ended = fields.finishReason or COMPLETED
+        usage = Reply(key, event.at, fields.model, _usage(fields), ended)
         known = self.draft.assembler.open_reply(key)
         if known is not None:
             self.draft.bill(known, usage.usage, stop=usage.stop)
@@ -322,7 +323,7 @@ class Conversation:
         if used is not None and event.id:
             # It is in no usage record, nor in the totals of a shutdown.
             model = used.model or self.memory.model
-            draft.bill_elsewhere(Reply(event.id, event.at, model, _usage(used)))
+            draft.bill_elsewhere(Reply(event.id, event.at, model, _usage(used), COMPLETED))
         if done.success is False:
             draft.notice(kinds.SYSTEM, "The compaction failed.", id=event.id, at=event.at)
             return

@@ -16,7 +16,7 @@ from minutebook.model import BadLine, FormatReport, Round, SessionInfo, Subagent
 from minutebook.sources.assembly.draft import Draft
 from minutebook.sources.assembly.facts import Facts
 from minutebook.sources.assembly.lines import DECODE_ERRORS, Lines, LinesCheckpoint, LinesReading
-from minutebook.sources.base import Depth, Transcript, reason_of
+from minutebook.sources.base import Depth, reason_of
 from minutebook.sources.copilot.conversation import Conversation, Memory
 from minutebook.sources.copilot.locate import SOURCE, workspace
 from minutebook.sources.copilot.records import AgentStarted, Asset, Data, Event, data_of
@@ -59,14 +59,6 @@ class _State(msgspec.Struct):
     memory: Memory
     agents: dict[str, Agent]
     assets: dict[str, int]
-
-
-def opened(
-    transcript: Transcript, depth: Depth, resume: LinesCheckpoint | None = None
-) -> CopilotReading:
-    facts = Facts(transcript.session_id, SOURCE)
-    draft = Draft(facts, FormatReport(), tool_kind, full=depth == "full")
-    return CopilotReading(transcript.path, draft, depth, resume)
 
 
 class CopilotReading(LinesReading[Event]):

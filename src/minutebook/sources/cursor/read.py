@@ -29,7 +29,7 @@ from minutebook.model import (
 from minutebook.sources.assembly.draft import Draft
 from minutebook.sources.assembly.facts import Facts
 from minutebook.sources.assembly.lines import DECODE_ERRORS, LinesCheckpoint, LinesReading
-from minutebook.sources.base import Depth, Transcript, reason_of
+from minutebook.sources.base import Depth, reason_of
 from minutebook.sources.cursor.locate import SOURCE, store, subagent_files
 from minutebook.sources.cursor.records import Line, Piece
 from minutebook.sources.cursor.store import moment, read_meta
@@ -41,6 +41,8 @@ _CONTEXT = re.compile(r"\s*<([a-z]+(?:_[a-z]+)+)>")
 _CALLS = frozenset({"tool_use", "tool_call", "tool-call"})
 _RESULTS = frozenset({"tool_result", "tool-result"})
 _BOOKKEEPING = frozenset({"turn_ended"})
+_CALL_FIRST = b'{"role":"assistant","message":{"content":[{"type":"tool_use"'
+_PIECE, _LINE_END = b'{"type":"', b"}]}}"
 
 
 class _Asked(msgspec.Struct):
@@ -48,14 +50,6 @@ class _Asked(msgspec.Struct):
 
     id: str
     name: str
-
-
-def opened(
-    transcript: Transcript, depth: Depth, resume: LinesCheckpoint | None = None
-) -> CursorReading:
-    facts = Facts(transcript.session_id, SOURCE)
-    draft = Draft(facts, FormatReport(), tool_kind, full=depth == "full")
-    return CursorReading(transcript.path, draft, depth, resume)
 
 
 class CursorReading(LinesReading[Line]):
@@ -80,6 +74,19 @@ class CursorReading(LinesReading[Line]):
     def restore(self, own: msgspec.Raw) -> None:
         kind = tuple[list[_Asked], dict[str, str]]
         self._asked, self._called = msgspec.json.decode(own, type=kind)
+
+    def wanted(self, data: bytearray, start: int, end: int) -> bool:
+        """A reply of nothing but one call has no words: it is counted, and no more."""
+        if not data.startswith(_CALL_FIRST, start, end) or self._tasks:
+            return True
+        if data.find(_PIECE, start + len(_CALL_FIRST), end) >= 0 or not data.endswith(
+            _LINE_END, start, end
+        ):
+            return True
+        if not self.draft.assembler.round.started:
+            return True
+        self.draft.assembler.called(1)
+        return False
 
     def take(self, record: Line) -> None:
         kind = record.role or record.type
@@ -132,23 +139,24 @@ class CursorReading(LinesReading[Line]):
         if not pieces:
             self.report.left_out["assistant without words"] += 1
             return
-        id, draft = self._id(), self.draft
+        draft = self.draft
+        id = self._id() if draft.full else None
         reply = draft.reply(None, id=id, at=None, model=record.model)
-        calls = [piece for piece in pieces if piece.type in _CALLS]
-        if calls:
-            self._asked = []
+        asked: list[_Asked] = []
         for number, piece in enumerate(pieces):
-            if piece.type == "text" and piece.text is not None:
+            kind = piece.type
+            if kind == "text" and piece.text is not None:
                 draft.say(reply, piece.text)
-            elif piece.type == "thinking":
+            elif kind == "thinking":
                 draft.think(reply, piece.thinking or piece.text or "", piece.signature)
-            elif piece.type in _CALLS:
+            elif kind in _CALLS:
                 call, name = piece.id or f"{id}-{number}", piece.name or ""
-                self._asked.append(_Asked(call, name))
-                agent = self._started(call, piece)
+                asked.append(_Asked(call, name))
+                agent = self._started(call, piece) if self._tasks else None
                 draft.call(reply, call, name, piece.input, at=None, agent=agent)
             else:
                 self._odd(piece, f"{id}-{number}")
+        self._asked = asked or self._asked
 
     def _odd(self, piece: Piece, id: str) -> None:
         self.draft.unknown(f"block {piece.type}", msgspec.to_builtins(piece), id=id, at=None)

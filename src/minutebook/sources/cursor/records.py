@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 
-class Piece(msgspec.Struct):
+class Piece(msgspec.Struct, gc=False):
     """A piece of what was said."""
 
     type: str = ""
@@ -22,7 +22,7 @@ class Piece(msgspec.Struct):
     is_error: bool | None = None
 
 
-class Said(msgspec.Struct):
+class Said(msgspec.Struct, gc=False):
     content: str | list[Piece] | None = None
 
     @property
@@ -32,7 +32,7 @@ class Said(msgspec.Struct):
         return self.content or []
 
 
-class Line(msgspec.Struct):
+class Line(msgspec.Struct, gc=False):
     role: str = ""
     type: str = ""
     message: Said | None = None

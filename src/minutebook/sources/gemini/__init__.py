@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from minutebook.model import ToolKind
 from minutebook.sources.base import Depth, Reading, Transcript, Trouble
-from minutebook.sources.files import FileSource
+from minutebook.sources.files import LinesSource
 from minutebook.sources.gemini import locate, projects, tools
 
 if TYPE_CHECKING:
     from minutebook.sources.gemini.read import LogReading
 
 
-class Gemini(FileSource):
+class Gemini(LinesSource):
     """The adapter, as the registry knows it."""
 
     name = locate.SOURCE
     program = "gemini"
     title = "Gemini CLI"
     home = "$GEMINI_CLI_HOME/.gemini, else ~/.gemini"
+    going_on = "gemini --resume {}"
+    inside = "tmp"
+    places, kinds = locate, tools
 
     # -- finding
-
-    def default_root(self) -> Path:
-        return locate.default_root()
-
-    def discover(self, places: Iterable[Path]) -> tuple[list[Transcript], list[Trouble]]:
-        return locate.discover(places)
-
-    def claims(self, path: Path) -> bool:
-        return locate.claims(path)
 
     def head(self, transcript: Transcript, size: int) -> str:
         del size  # a file that is rewritten, or moved from JSON to lines, is the same session
@@ -50,30 +42,25 @@ class Gemini(FileSource):
 
     # -- reading; its modules are loaded when there is something to read
 
+    def reading(self) -> type[LogReading]:
+        from minutebook.sources.gemini.read import LogReading
+
+        return LogReading
+
     def read(self, transcript: Transcript, depth: Depth) -> Reading:
-        from minutebook.sources.gemini.read import opened
+        if transcript.path.suffix == ".jsonl":
+            return super().read(transcript, depth)
+        from minutebook.sources.assembly.lines import begun
+        from minutebook.sources.gemini.read import WholeReading
 
-        return opened(transcript, depth)
+        return WholeReading(transcript, begun(transcript, self.tool_kind, depth))
 
-    def resume(self, transcript: Transcript, checkpoint: bytes) -> LogReading | None:
-        from minutebook.sources.assembly.lines import lines_checkpoint
-        from minutebook.sources.gemini.read import LogReading, opened_log
-
+    def resume(self, transcript: Transcript, checkpoint: bytes) -> Reading | None:
         if transcript.path.suffix != ".jsonl":
             return None
-        known = lines_checkpoint(checkpoint, transcript.path, LogReading.version)
-        return opened_log(transcript, "full", known) if known is not None else None
-
-    def tool_kind(self, name: str) -> ToolKind:
-        return tools.tool_kind(name)
+        return super().resume(transcript, checkpoint)
 
     # -- watching
-
-    def folders(self, places: Iterable[Path]) -> list[Path]:
-        """Not all of its folder: it keeps extensions and settings there."""
-        chosen = list(places) or [self.default_root()]
-        inner = [place / "tmp" if (place / "tmp").is_dir() else place for place in chosen]
-        return [place for place in inner if place.exists()]
 
     def matters(self, path: Path) -> bool:
         known = path.suffix == ".json" and path.name.startswith("session-")
@@ -81,9 +68,3 @@ class Gemini(FileSource):
 
     def sessions_of(self, paths: Iterable[Path]) -> set[str]:
         return locate.sessions_of(paths)
-
-    # -- going on
-
-    def resume_command(self, session_id: str, cwd: str | None) -> str:
-        command = f"gemini --resume {shlex.quote(session_id)}"
-        return f"cd {shlex.quote(cwd)} && {command}" if cwd else command

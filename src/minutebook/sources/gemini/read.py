@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Self
 
 import msgspec
 
-from minutebook.model import BadLine, FormatReport, Loose, Round, SessionInfo, Subagent
+from minutebook.model import BadLine, FormatReport, Loose, Round, SessionInfo, Subagent, ToolKind
 from minutebook.sources.assembly.draft import Draft
 from minutebook.sources.assembly.facts import Facts
-from minutebook.sources.assembly.lines import LinesCheckpoint, LinesReading
+from minutebook.sources.assembly.lines import LinesCheckpoint, LinesReading, begun
 from minutebook.sources.assembly.repair import Unreadable
-from minutebook.sources.base import Depth, Reading, Transcript
+from minutebook.sources.base import Depth, Transcript
 from minutebook.sources.gemini.locate import SOURCE, AgentFile, agent_files, folder_of
 from minutebook.sources.gemini.records import Line, Message, Whole, typed, verbatim
 from minutebook.sources.gemini.telling import Memory, Teller
@@ -25,22 +26,6 @@ _NEAR = 200
 _STAMP = re.compile(rb'\{"\$set":\{"lastUpdated":"[^"]{0,40}"\}\}').match
 _RESULTS = re.compile(rb'"type":"user","content":\[\{"functionResponse"').search
 _WORDS = b'{"text":"'
-
-
-def opened(transcript: Transcript, depth: Depth) -> Reading:
-    if transcript.path.suffix == ".jsonl":
-        return opened_log(transcript, depth)
-    return WholeReading(transcript, _draft(transcript.session_id, depth))
-
-
-def opened_log(
-    transcript: Transcript, depth: Depth, resume: LinesCheckpoint | None = None
-) -> LogReading:
-    return LogReading(transcript, _draft(transcript.session_id, depth), depth, resume)
-
-
-def _draft(id: str, depth: Depth) -> Draft:
-    return Draft(Facts(id, SOURCE), FormatReport(), tool_kind, full=depth == "full")
 
 
 class LogReading(LinesReading[Line]):
@@ -61,6 +46,16 @@ class LogReading(LinesReading[Line]):
         self._agents = Agents(transcript) if not subagent else None
         self._teller.works_on(folder_of(transcript.path))
         super().__init__(transcript.path, draft, depth, resume)
+
+    @classmethod
+    def opened(
+        cls,
+        transcript: Transcript,
+        tool_kind: Callable[[str], ToolKind],
+        depth: Depth,
+        resume: LinesCheckpoint | None = None,
+    ) -> Self:
+        return cls(transcript, begun(transcript, tool_kind, depth), depth, resume)
 
     def state(self) -> Memory:
         return self._teller.state()
@@ -186,7 +181,7 @@ class Agents:
     def read(self, memory: Memory, report: FormatReport) -> Iterator[Subagent]:
         started = dict(memory.agents)
         for agent in self._files:
-            draft = _draft(agent.id, "full")
+            draft = Draft(Facts(agent.id, SOURCE), FormatReport(), tool_kind)
             place = Transcript(agent.path, SOURCE, agent.id, 0, 0.0)
             reading = LogReading(place, draft, "full", subagent=True)
             try:

@@ -16,7 +16,7 @@ import msgspec
 
 from minutebook.derive import messages as kinds
 from minutebook.model import Document, Image, Text
-from minutebook.sources.assembly.draft import Draft
+from minutebook.sources.assembly.draft import COMPLETED, Draft
 from minutebook.sources.assembly.opened import OpenMessage
 from minutebook.sources.assembly.parts import FunctionResponse, Part, file_of
 from minutebook.sources.assembly.seen import SeenIds
@@ -216,7 +216,7 @@ class Teller:
             elif (file := file_of(part)) is not None:
                 draft.show(reply, file)
         if message.tokens is not None:
-            draft.bill(reply, usage_of(message.tokens))
+            draft.bill(reply, usage_of(message.tokens), stop=COMPLETED)
 
     def _thoughts(
         self, reply: OpenMessage, told: Told, thoughts: Sequence[Thought], parts: Sequence[Part]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +21,7 @@ class OpenCode(FileSource):
     name = program = "opencode"
     title = "OpenCode"
     home = "$XDG_DATA_HOME/opencode, else ~/.local/share/opencode"
+    going_on = "opencode -s {}"
 
     # -- finding
 
@@ -83,9 +83,3 @@ class OpenCode(FileSource):
         from minutebook.sources.opencode.locate import sessions_of
 
         return sessions_of(paths)
-
-    # -- going on
-
-    def resume_command(self, session_id: str, cwd: str | None) -> str:
-        command = f"opencode -s {shlex.quote(session_id)}"
-        return f"cd {shlex.quote(cwd)} && {command}" if cwd else command

@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from msgspec.structs import asdict
+
 from minutebook.derive import messages as kinds
 from minutebook.model import (
     Billing,
     Block,
-    FormatReport,
     Image,
     Link,
     Reply,
@@ -23,28 +24,17 @@ from minutebook.model import (
     Usage,
 )
 from minutebook.sources.assembly.diffs import hunks_of
-from minutebook.sources.assembly.draft import Draft
-from minutebook.sources.assembly.facts import Facts
-from minutebook.sources.assembly.lines import LinesCheckpoint, LinesReading
-from minutebook.sources.base import Depth, Transcript
-from minutebook.sources.pi.locate import SOURCE, session_id
+from minutebook.sources.assembly.lines import LinesReading
+from minutebook.sources.pi.locate import session_id
 from minutebook.sources.pi.records import Line, MessageFields, Piece, UsageFields
 from minutebook.sources.pi.tools import tool_kind
 
-_FILES = re.compile(r"(?:<file name=\"[^\"\n]{0,4096}\"></file>\n)+")
+_FILES = re.compile(r"(?:<file name=\"[^\"\n]{0,4096}\">(?:\n.*?\n)?</file>\n)+", re.DOTALL)
 _EXIT = re.compile(r"Command exited with code (\d{1,9})\s*$")
 _RESULT, _NEAR = b'"message":{"role":"toolResult"', 300
 _BOOKKEEPING = frozenset(
     {"model_change", "thinking_level_change", "context_edit", "label", "custom"}
 )
-
-
-def opened(
-    transcript: Transcript, depth: Depth, resume: LinesCheckpoint | None = None
-) -> PiReading:
-    facts = Facts(transcript.session_id, SOURCE)
-    draft = Draft(facts, FormatReport(), tool_kind, full=depth == "full")
-    return PiReading(transcript.path, draft, depth, resume)
 
 
 class PiReading(LinesReading[Line]):
@@ -192,7 +182,7 @@ def _part(piece: Piece) -> ResultPart:
         return Text(piece.text)
     if piece.type == "image" and piece.data is not None:
         return Image(piece.mimeType or "", piece.data)
-    return Unknown(piece.type, {"type": piece.type})
+    return Unknown(piece.type, {k: v for k, v in asdict(piece).items() if v is not None})
 
 
 def _usage(fields: UsageFields) -> Usage:

@@ -6,7 +6,8 @@ The file is a tree; its lines are taken in their order, so that what was rewound
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Self
 
 import msgspec
 
@@ -22,13 +23,14 @@ from minutebook.model import (
     Reply,
     Subagent,
     Text,
+    ToolKind,
     ToolResult,
     Usage,
 )
 from minutebook.sources.assembly.diffs import hunks_of
-from minutebook.sources.assembly.draft import Draft
+from minutebook.sources.assembly.draft import COMPLETED, Draft
 from minutebook.sources.assembly.facts import Facts
-from minutebook.sources.assembly.lines import LinesCheckpoint, LinesReading
+from minutebook.sources.assembly.lines import LinesCheckpoint, LinesReading, begun
 from minutebook.sources.assembly.parts import (
     REFERENCED,
     FunctionResponse,
@@ -69,14 +71,6 @@ _PASSED = re.compile(
 _OWN_TURN = "########"  # in the id of a prompt: the session's own, not a helper's
 
 
-def opened(
-    transcript: Transcript, depth: Depth, resume: LinesCheckpoint | None = None
-) -> QwenReading:
-    facts = Facts(transcript.session_id, SOURCE)
-    draft = Draft(facts, FormatReport(), tool_kind, full=depth == "full")
-    return QwenReading(transcript, draft, depth, agent_files(transcript.path), resume)
-
-
 class _Memory(msgspec.Struct):
     """What has to be remembered between two lines."""
 
@@ -105,6 +99,17 @@ class QwenReading(LinesReading[Line]):
         self._agent_of = {agent.call_id: agent.id for agent in agents if agent.call_id}
         self._model = model
         super().__init__(transcript.path, draft, depth, resume)
+
+    @classmethod
+    def opened(
+        cls,
+        transcript: Transcript,
+        tool_kind: Callable[[str], ToolKind],
+        depth: Depth,
+        resume: LinesCheckpoint | None = None,
+    ) -> Self:
+        draft = begun(transcript, tool_kind, depth)
+        return cls(transcript, draft, depth, agent_files(transcript.path), resume)
 
     def state(self) -> _Memory:
         return self._memory
@@ -192,7 +197,7 @@ class QwenReading(LinesReading[Line]):
             else:
                 self._unknown(record, "block without a kind")
         if record.usageMetadata is not None:
-            draft.bill(reply, _usage(record.usageMetadata))
+            draft.bill(reply, _usage(record.usageMetadata), stop=COMPLETED)
         elif record.provenance and not called and not self._memory.answered:
             # No response was counted: what had arrived when it was stopped.
             draft.interrupted("", id=f"{record.uuid}-end", at=at)
@@ -307,7 +312,8 @@ class QwenReading(LinesReading[Line]):
                 event.total_token_count,
             )
         )
-        self.draft.bill_elsewhere(Reply(record.uuid, record.timestamp, event.model, usage))
+        reply = Reply(record.uuid, record.timestamp, event.model, usage, COMPLETED)
+        self.draft.bill_elsewhere(reply)
 
     # -- subagents
 
