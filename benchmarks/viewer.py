@@ -29,7 +29,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.generated import CORPUS, generate
 
-_FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 _SESSIONS = 1_400
 _LARGE = 80_000_000
 _RUNS = 5
@@ -54,10 +54,14 @@ def _port() -> int:
 
 
 @contextmanager
-def serving(root: Path, archive: Path) -> Iterator[tuple[str, int]]:
+def serving(roots: list[Path], archive: Path) -> Iterator[tuple[str, int]]:
     """The viewer of an archive that is complete; its address and process."""
     base = [sys.executable, "-m", "minutebook"]
-    places = ["--root", str(root), "--archive", str(archive)]
+    places = [
+        *(word for root in roots for word in ("--root", str(root))),
+        "--archive",
+        str(archive),
+    ]
     for verb in (["ingest", "--extractor", "offline"], ["refresh"]):
         subprocess.run([*base, *verb, *places], check=True, capture_output=True)
     port = _port()
@@ -268,8 +272,8 @@ def main() -> None:
     if not (folder / "large").exists():
         write_large(folder / "large")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=_FLAGS)
-        with serving(folder / "many", folder / "many-archive") as (url, pid):
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        with serving([folder / "many"], folder / "many-archive") as (url, pid):
             show("home, 1,400 sessions", opened(browser, f"{url}/", "html[data-ready]"))
             times = typed(browser, f"{url}/", "passkey login fails")
             show(
@@ -281,12 +285,12 @@ def main() -> None:
                 },
             )
             show("idle, a page open", idled(browser, f"{url}/", pid))
-        with serving(CORPUS / "claude", folder / "corpus-archive") as (url, _):
+        with serving([CORPUS / "claude"], folder / "corpus-archive") as (url, _):
             show(
                 f"the corpus' largest session ({largest().stat().st_size / 1e6:.1f} MB)",
                 opened(browser, f"{url}/session/{largest().stem}", "html[data-ready] .round"),
             )
-        with serving(folder / "large", folder / "large-archive") as (url, _):
+        with serving([folder / "large"], folder / "large-archive") as (url, _):
             show(
                 "80 MB session",
                 opened(browser, f"{url}/session/{large}", "html[data-ready] .round"),

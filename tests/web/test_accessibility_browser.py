@@ -94,6 +94,7 @@ def troubles(page: Page) -> list[str]:
     "path",
     [
         *("/", "/?method=build", "/?view=sessions&ghosts=1"),
+        *("/?project=%3Dorchard&group=method", "/?from=2026-03-09&to=2026-03-10"),
         *("/decisions", "/search?q=passkey", "/nowhere"),
     ],
 )
@@ -111,7 +112,9 @@ def test_a_session_with_everything_open(viewer: Served, page: Page) -> None:
     while closed.count():  # one by one: parts come and go while one scrolls
         closed.first.locator("summary").click()
     page.wait_for_function("() => !document.querySelector('details.block > .unfold')")
+    page.wait_for_selector("#strip svg")
     assert troubles(page) == []
+    assert troubles(ready(page, f"{viewer.url}/session/{id}/story")) == []
 
 
 def test_the_palette_with_results(viewer: Served, page: Page) -> None:
@@ -120,6 +123,14 @@ def test_the_palette_with_results(viewer: Served, page: Page) -> None:
     page.keyboard.press("/")
     page.keyboard.type("passkey")
     page.wait_for_selector('#palette-results[data-for="passkey"]')
+    assert troubles(page) == []
+
+
+def test_a_card(viewer: Served, page: Page) -> None:
+    """VIEW-17: the card of a bar, open."""
+    ready(page, f"{viewer.url}/?project=%3Dorchard")
+    page.locator(".bar").first.focus()
+    page.wait_for_selector("#card:not([hidden])")
     assert troubles(page) == []
 
 

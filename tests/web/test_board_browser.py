@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from minutebook.web.board import PAGE
 from tests.conftest import Record
 from tests.web.conftest import (
     Served,
@@ -32,7 +33,7 @@ SIGNS = {
     "review": ("#2563eb", "#60a5fa", "R"),
     "build": ("#15803d", "#4ade80", "B"),
     "design": ("#7c3aed", "#a78bfa", "N"),
-    "debug": ("#dc2626", "#f87171", "D"),
+    "debug": ("#a21caf", "#e879f9", "D"),
     "triage": ("#c2410c", "#fb923c", "T"),
     "reorg": ("#0f766e", "#2dd4bf", "O"),
     "write": ("#b45309", "#fbbf24", "W"),
@@ -294,7 +295,7 @@ def test_a_drag_over_the_map_chooses_a_range(year: Served, page: Page) -> None:
     length = int(all_time.get_attribute("data-end") or 0) - start
     drag(page, all_time, 0.5, 0.6)
     page.wait_for_url(re.compile("from=.*to="))
-    expect(page.locator(".summary .clear")).to_be_visible()
+    expect(page.locator(".figures .clear")).to_be_visible()
     wanted = (start + length * 0.5, start + length * 0.6)
     assert shown_range(page) == pytest.approx(wanted, abs=length / 200)
 
@@ -314,19 +315,27 @@ def test_a_click_after_a_drag_is_a_click(eleven: Served, page: Page) -> None:
     page.mouse.move(axis["x"] + 900, filters["y"] + 5)
     page.mouse.up()
     page.wait_for_url(re.compile("from=.*to="))
-    expect(page.locator(".summary .clear")).to_be_visible()
-    page.locator(".summary .clear").click()
+    expect(page.locator(".figures .clear")).to_be_visible()
+    page.locator(".figures .clear").click()
     expect(page.locator(".list .row")).to_have_count(11)
 
 
 def test_zoom_links_show_the_newest_so_much(year: Served, page: Page) -> None:
-    """VIEW-14: a day, a week, a month, a year up to the newest work."""
+    """VIEW-17: a day, a week, a month up to the newest work; the current one is marked."""
     ready(page, year.url)
-    end = shown_range(page)[1]
-    for zoom, days in (("day", 1), ("week", 7), ("month", 31), ("year", 366)):
+    whole, end = shown_range(page)
+    current = page.locator(".zooms [aria-current]")
+    expect(current).to_have_text("year")
+    for zoom, days in (("day", 1), ("week", 7), ("month", 31)):
         page.locator(f'[data-zoom="{zoom}"]').click()
         start = end - days * DAY
         expect(page.locator(f'.timeline[data-start="{start}"][data-end="{end}"]')).to_be_visible()
+        expect(current).to_have_text(zoom)
+    page.locator('[data-zoom="year"]').click()
+    expect(page.locator(f'.timeline[data-start="{whole}"][data-end="{end}"]')).to_be_visible()
+    page.keyboard.press("[")
+    expect(page.locator(f'.timeline[data-start="{whole}"]')).to_have_count(0)
+    expect(current).to_have_count(0)
 
 
 def test_keys_zoom_and_move(eleven: Served, page: Page) -> None:
@@ -361,9 +370,13 @@ def test_the_summary_says_what_the_command_line_says(
     """SRCH-09: the same numbers everywhere, for every filter."""
     told = minutebook("stats", *options, served=viewer)
     told = told.get("stats", told)
+    used = minutebook("usage", "day", *options, served=viewer)["usage"]
     ready(page, f"{viewer.url}/{query}")
-    wanted = [told["sessions"], told["engagements"], len(told["days"]), told["decisions"]]
+    days = [row for row in used["rows"] if row["key"] != "undated"]
+    wanted = [told["sessions"], told["engagements"], len(days), told["decisions"]]
     assert numbers(page) == wanted
+    cost = f"${used['total']['cost']['usd']:,.2f}"
+    assert cost in page.locator("#summary").inner_text()
 
 
 def test_back_restores_the_earlier_selection(eleven: Served, page: Page) -> None:
@@ -385,7 +398,7 @@ def test_filtered_away_has_its_own_words(eleven: Served, page: Page) -> None:
     """VIEW-11: a filter that leaves nothing says so, and how to get everything back."""
     ready(page, f"{eleven.url}/?project=nowhere")
     words = page.locator(".list .nothing")
-    expect(words).to_contain_text("filtered away: 11 entries are hidden")
+    expect(words).to_contain_text("hide everything: 11 entries are hidden")
     words.get_by_role("link").click()
     expect(page.locator(".list .row")).to_have_count(11)
 
@@ -427,7 +440,7 @@ def test_a_column_opens_its_days(year: Served, page: Page) -> None:
     page.locator(".columns a .part").nth(40).click()
     expect(page.locator('.timeline[data-dense="false"]')).to_be_visible()
     start, end = shown_range(page)
-    assert 4 * DAY < end - start < 7 * DAY
+    assert end - start == 7 * DAY
     assert {"from", "to"} <= set(state(page))
 
 
@@ -738,8 +751,8 @@ def test_older_rows_need_no_script(year: Served, plain: Page) -> None:
     plain.goto(year.url)
     first = topics(plain)
     plain.locator(".more").click()
-    plain.wait_for_url("**start=50")
-    assert len(topics(plain)) == 50
+    plain.wait_for_url(f"**start={PAGE}")
+    assert len(topics(plain)) == PAGE
     assert not set(first) & set(topics(plain))
 
 

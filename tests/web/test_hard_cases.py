@@ -19,8 +19,8 @@ import pytest
 from minutebook.archive import Archive
 from minutebook.archive import session as session_module
 from minutebook.archive.masking import mark
+from minutebook.html.prose import code, plain, prose
 from minutebook.verbs.inscribe import inscribe
-from minutebook.web.prose import code, plain, prose
 from tests.conftest import assistant, tool_result, tool_use, user
 from tests.web.conftest import Serve, Served, Written, engagement, minutes_of, shown_minutes
 
@@ -66,6 +66,22 @@ def test_a_range_of_another_age_is_answered(tmp_path: Path, query: str) -> None:
         assert served.get(f"/?{query}")[0] in (200, 400)
     finally:
         served.stop()
+
+
+def test_a_round_has_the_date_of_its_prompt(serve: Serve, written: Written) -> None:
+    """VIEW-17, SHARE-01: a hook that spoke days before anybody typed does not date the round."""
+    hook = {"type": "hook_success", "content": "ready"}
+    id = written.session(
+        {"type": "attachment", "attachment": hook, "timestamp": "2026-03-01T09:00:00.000Z"},
+        user("Plant the pear tree, please.", timestamp="2026-03-06T09:00:00.000Z"),
+        assistant("Planted.", id="m1", timestamp="2026-03-06T09:00:05.000Z"),
+    )
+    served = serve(written.root)
+    page = served.get(f"/session/{id}")[2]
+    head = page.split('class="round-head"')[1].split("</header>")[0]
+    assert 'datetime="2026-03-06T09:00:00.000Z"' in head
+    sent = served.get(f"/session/{id}/export?format=html")[2]
+    assert "2026-03-06 09:00" in sent and "2026-03-01" not in sent.split("<article")[0]
 
 
 def test_no_answer_holds_a_secret(serve: Serve, written: Written) -> None:

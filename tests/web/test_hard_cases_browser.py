@@ -61,7 +61,7 @@ def test_news_do_not_disturb_who_is_typing(serve: Serve, written: Written, page:
     written.session(*trees(4))
     served = serve(written.root, "--watch")
     ready(page, f"{served.url}/")
-    field = page.locator('.filters input[name="project"]')
+    field = page.locator('.filters input[name="agent"]')
     field.click()
     page.keyboard.type("orch")
     written.session(*(user(f"Graft the quince, part {n}.") for n in range(4)))

@@ -223,7 +223,7 @@ def test_a_deleted_session_stays_on_the_screen(quiet: House, page: Page) -> None
     id = quiet.session(*talk("plant the pears", 3))
     watched(page, quiet.address(id))
     next(quiet.written.root.rglob(f"{id}.jsonl")).unlink()
-    expect(page.locator(".toast")).to_have_text("This session is not there any more.")
+    expect(page.locator(".toast")).to_have_text("This session no longer exists.")
     expect(page.locator("#round-2")).to_contain_text("plant the pears, step 2")
     assert is_still_there(page)
 
@@ -302,7 +302,7 @@ def test_minutes_can_be_taken_with_a_button(serve: Serve, written: Written, page
     served = serve(written.root, "--no-ingest", settle=False)
     watched(page, served.url)
     expect(page.locator(".empty")).to_contain_text("There are 2 transcripts")
-    page.get_by_role("button", name="Take the minutes").click()
+    page.get_by_role("button", name="Ingest them").click()
     expect(page.locator(".list .row")).to_have_count(2, timeout=20_000)
     assert is_still_there(page)
 

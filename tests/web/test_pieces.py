@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from datetime import datetime
 
 import msgspec
@@ -12,17 +13,20 @@ from hypothesis import strategies as st
 
 from minutebook.archive.masking import mark, unmarked
 from minutebook.archive.session import RoundShape
+from minutebook.archive.sharing import BLOCKS, SharedSession
 from minutebook.errors import BadArgument
+from minutebook.html import harness
+from minutebook.html.diffs import diffs_of
+from minutebook.html.prose import code, plain, prose
+from minutebook.html.session_file import session_file
 from minutebook.index.snippet import Snippet
-from minutebook.model import ToolCall, ToolResult
+from minutebook.model import Message, Round, Subagent, Text, ToolCall, ToolResult
 from minutebook.model.blocks import Hunk
 from minutebook.model.engagement import METHODS, Engagement, SessionRecord
 from minutebook.web.axis import DAY, HOUR, Range, ticks, zoomed
-from minutebook.web.diffs import diff_of
 from minutebook.web.finding import highlighted, in_words
 from minutebook.web.pages import line, rounds_text, session_url
 from minutebook.web.parts import TOGGLES, part_of, parts_of, show_query, shown_of, totals
-from minutebook.web.prose import code, plain, prose
 from minutebook.web.selection import Selection, selection
 from minutebook.web.signs import LETTERS, letter, model_name
 from minutebook.web.timeline import MOST_BARS, Work, timeline
@@ -162,33 +166,31 @@ def test_a_line_of_a_page_has_words_for_secrets(text: str) -> None:
 
 
 def test_an_edit_is_a_diff() -> None:
-    """VIEW-06: what was removed and what was added, with the lines around."""
+    """VIEW-06, VIEW-19: what was removed and what was added, signed, with the lines around."""
     given = {"file_path": "a.py", "old_string": "a\nb\nc", "new_string": "a\nB\nc"}
-    found = diff_of(ToolCall("1", "Edit", given, kind="edit"))
-    assert found is not None
+    (found,) = diffs_of(ToolCall("1", "Edit", given, kind="edit"))
     assert (found.added, found.removed) == (1, 1)
-    assert [run.sign for run in found.runs] == ["@", " ", "-", "+", " "]
+    assert [line.sign for line in found.lines] == [" ", "-", "+", " "]
+    assert [line.gutter.strip() for line in found.lines] == ["", "−", "+", ""]
 
 
 @pytest.mark.parametrize("given_input", [None, "text", [], {"edits": "x"}, {"edits": [1]}, {}])
 def test_an_edit_without_sense_is_no_diff(given_input: object) -> None:
     """VIEW-06: wrongly typed input breaks nothing."""
-    assert diff_of(ToolCall("1", "Edit", given_input, kind="edit")) is None
+    assert diffs_of(ToolCall("1", "Edit", given_input, kind="edit")) == []
 
 
 def test_a_recorded_patch_is_the_diff() -> None:
-    """VIEW-06: what the agent recorded is aligned with the file; that is what is shown."""
+    """VIEW-06, VIEW-19: what the agent recorded is aligned with the file and numbered by it."""
     patch = (Hunk(10, 3, 10, 3, (" keep", "-old", "+new", " rest")),)
     given = {"file_path": "a.py", "old_string": "old", "new_string": "new"}
     call = ToolCall("1", "Edit", given, ToolResult("ok", patch=patch), kind="edit")
-    found = diff_of(call)
-    assert found is not None
-    assert [(run.sign, str(run.html)) for run in found.runs] == [
-        ("@", ""),
-        (" ", "keep"),
-        ("-", "old"),
-        ("+", "new"),
-        (" ", "rest"),
+    (found,) = diffs_of(call)
+    assert [(line.gutter.split(), str(line.html)) for line in found.lines] == [
+        (["10", "10"], "keep"),
+        (["11", "−"], "old"),
+        (["11", "+"], "new"),
+        (["12", "12"], "rest"),
     ]
     assert (found.added, found.removed) == (1, 1)
 
@@ -196,8 +198,8 @@ def test_a_recorded_patch_is_the_diff() -> None:
 def test_what_is_an_edit_is_a_matter_of_its_kind() -> None:
     """AGT-03: the name of a tool does not matter."""
     given = {"path": "a.py", "old_str": "a", "new_str": "b"}
-    assert diff_of(ToolCall("1", "whatever_replace", given, kind="edit")) is not None
-    assert diff_of(ToolCall("1", "Edit", {"content": "x"}, kind="read")) is None
+    assert diffs_of(ToolCall("1", "whatever_replace", given, kind="edit"))
+    assert not diffs_of(ToolCall("1", "Edit", {"content": "x"}, kind="read"))
 
 
 # -- parts
@@ -290,8 +292,8 @@ def test_nothing_is_drawn_outside_or_lost(
         for bar in row.bars:
             assert -0.01 <= bar.x <= 100
             assert bar.x + bar.width <= 100.01
-        if drawn.dense:
-            assert sum(column.count for column in row.columns) == row.count
+        if drawn.dense:  # what was worked on for long stands in several columns
+            assert sum(column.count for column in row.columns) >= row.count
     if group != "period":
         assert sum(row.count for row in drawn.rows) == len(inside)
 
@@ -391,3 +393,33 @@ def test_models_are_called_as_people_call_them() -> None:
     assert model_name("gemini-2.5-pro") == "gemini 2.5 pro"
     assert model_name("<synthetic>") == "<synthetic>"
     assert datetime.now().year >= 2026
+
+
+@pytest.mark.parametrize("blanks", [" ", "\t", " \t"])
+def test_blanks_in_an_answer_take_no_time(blanks: str) -> None:
+    """VIEW-08: a long run of blanks is read once, not once from each of its characters."""
+    text = f"<bash-stdout>a{blanks * 200_000}b</bash-stdout>"
+    started = time.monotonic()
+    assert harness.answer_in_words(text) == text[len("<bash-stdout>") : -len("</bash-stdout>")]
+    assert time.monotonic() - started < 5
+
+
+def test_blanks_around_tags_go_with_them() -> None:
+    """VIEW-08: also between two tags, where the first one takes them."""
+    assert harness.in_words("<bash-stdout> \t<status> ok") == "Status: ok"
+
+
+def test_a_subagent_stands_in_a_file_once() -> None:
+    """SHARE-01: where several calls name it, and where subagents name each other in a circle."""
+    ids = [f"agent{number}" for number in range(12)]
+    calls = tuple(ToolCall(f"call-{id}", "Task", {}, agent=id) for id in ids)
+    round = Round(1, (Message("user", (Text("go"),)), Message("assistant", calls)))
+    shared = SharedSession(
+        record=SessionRecord(session_id="x", rounds=1),
+        short="x",
+        rounds=(round,),
+        whole=True,
+        subagents=tuple(Subagent(id=id, rounds=(round,)) for id in ids),
+    )
+    page = session_file("A title", [shared], BLOCKS, "").decode()
+    assert [page.count(f'id="{id}-round-1"') for id in ids] == [1] * len(ids)

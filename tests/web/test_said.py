@@ -163,7 +163,7 @@ def test_a_read_only_viewer_writes_nothing(examples: Path, served: Served) -> No
     try:
         before = (served.archive / "sessions" / "engagements.jsonl").read_bytes()
         status, told = post(viewer, {"kind": "star"})
-        assert status == 403 and "--read-only" in told["problem"]
+        assert status == 403 and "read-only" in told["problem"]
         assert viewer.get("/api/v1/ingest", {"Origin": viewer.url}, "POST")[0] == 403
         assert viewer.json("/api/v1/status")["read_only"] is True
         assert served.json("/api/v1/status")["read_only"] is False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -13,6 +14,8 @@ from urllib.parse import quote_plus
 import pytest
 
 import minutebook
+from minutebook.record.layout import Layout
+from minutebook.web.app import Viewer
 from minutebook.web.state import ServerState
 from tests.conftest import assistant, tool_result, tool_use, user
 from tests.web.conftest import Serve, Served, Written, free_port
@@ -31,6 +34,24 @@ def test_a_foreign_host_is_refused(viewer: Served, host: str) -> None:
     status, _, body = viewer.get("/", {"Host": host.format(port=viewer.port)})
     assert status == 403
     assert "engagement" not in body
+
+
+def test_every_route_refuses_a_foreign_host(viewer: Served) -> None:
+    """VIEW-12: also those that will be added."""
+    found = [route.path for route in Viewer(Layout(viewer.archive), ()).routes()]
+    paths = [re.sub(r"\{(id|agent)[^}]*\}", some_session(viewer), path) for path in found]
+    paths = [re.sub(r"\{[^}]*\}", "1", path) for path in paths]
+    assert len(paths) > 50
+    told = {path: viewer.get(path, {"Host": f"evil.example:{viewer.port}"})[0] for path in paths}
+    assert {path: status for path, status in told.items() if status != 403} == {}
+
+
+def test_a_file_is_known_by_name_only(viewer: Served) -> None:
+    """VIEW-12: the history of a path outside the archive says nothing of what stands there."""
+    for path in ("/etc/passwd", "../../../etc/passwd", "..%2f..%2fetc%2fpasswd"):
+        status, _, body = viewer.get(f"/files?path={path}")
+        assert status == 404 and "No round changed a file of exactly this path" in body
+        assert "root:" not in body
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LOCALHOST"])
@@ -81,7 +102,7 @@ def test_a_query_without_a_word_finds_nothing(viewer: Served, typed: str) -> Non
     status, _, body = viewer.get(f"/search?q={quote_plus(typed)}")
     assert status == 200 and "There is no word to look for" in body and "/session/" not in body
     status, _, body = viewer.get(f"/api/v1/search?q={quote_plus(typed)}")
-    assert status == 400 and "no word to look for" in json.loads(body)["problem"]
+    assert status == 400 and "has no word in it" in json.loads(body)["problem"]
 
 
 def test_a_page_of_hits_that_is_not_there_leads_to_the_last(viewer: Served) -> None:
@@ -133,6 +154,12 @@ def test_no_page_has_a_remote_asset_or_inline_code(viewer: Served, path: str) ->
         "/session/{id}/media/../session.db",
         "/session/{id}/media/index.md",
         "/session/{id}/agents/..%2f..%2findex",
+        "/session/..%2f..%2fetc/export",
+        "/lineage/..%2f..%2fetc",
+        "/threads/../../../etc/passwd",
+        "/threads/..%2f..%2farchive.json",
+        "/card/..%2f..%2fetc/-",
+        "/card/{id}/..%2f..%2fsession.db",
     ],
 )
 def test_no_path_leads_out(viewer: Served, path: str) -> None:

@@ -244,7 +244,7 @@ def test_a_copied_link_opens_at_the_same_round(house: House, browser: Browser) -
         copied: str = page.evaluate("navigator.clipboard.readText()")
         other = ready(context.new_page(), copied)
         on_top(other, 72)
-        assert parse_qs(urlsplit(copied).query) == {"show": ["user"]}
+        assert parse_qs(urlsplit(copied).query) == {"show": ["user"], "round": ["72"]}
 
 
 def test_the_button_that_copies_a_link_is_at_hand(house: House, browser: Browser) -> None:
@@ -312,7 +312,7 @@ def test_an_engagement_opens_at_its_first_round(house: House, page: Page) -> Non
 def test_the_rail_leads_to_an_engagement(house: House, page: Page) -> None:
     """VIEW-10: a click on the rail, or ], goes to where the work began."""
     ready(page, house.of("long"))
-    page.locator(".rail a", has_text="Rounds from 81").click()
+    page.locator(".rail a[data-first]", has_text="Rounds from 81").click()
     on_top(page, 81)
     page.keyboard.press("[")
     on_top(page, 41)

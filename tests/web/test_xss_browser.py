@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from html.parser import HTMLParser
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page, Request
@@ -153,12 +154,15 @@ class Tour:
     sums: list[str] = field(default_factory=list)
     unfolded: int = 0
     pages: int = 0
+    pieces: dict[str, tuple[str, str]] = field(default_factory=dict)
 
 
 _LOOK = """() => {
   const all = [...document.querySelectorAll("*")];
   const says = (element) => element.outerHTML.slice(0, 200);
-  const foreign = "main :is(iframe, object, embed, style, base, meta, link, math, foreignObject)";
+  const own = ".timeline a.bar > svg > foreignObject";  // the label of a bar
+  const foreign = `main :is(iframe, object, embed, style, base, meta, link, math),
+    main foreignObject:not(${own})`;
   const scripts = [...document.scripts].filter((s) => s.type !== "application/json" && !s.src);
   return {
     pwned: window.pwned !== undefined,
@@ -251,15 +255,65 @@ def tour(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         ),
         *("/search?q=window", f"/search?q={words}", f"/?group={words}", f"/session/{words}"),
         f"/session/{id}?show={ALL}",
+        f"/session/{id}/story",
+        f"/session/{id}?round=1&block=1&passage={words}&q={words}",
         f"/session/{id}?show={ALL}&q={words}#round-3",
     ]
-    yield walk(browser, served, paths)
+    paths += [f"/session/{id}/blocks/1/{block}" for block in range(8)]
+    found = walk(browser, served, paths)
+    found.pieces = pieces_of(served, id)
+    yield found
     served.stop()
+
+
+def pieces_of(served: Served, id: str) -> dict[str, tuple[str, str]]:
+    """What scripts ask for, and files: kind of content, and content."""
+    said = served.json(f"/api/v1/sessions/{id}")["session"]["engagements"]
+    paths = [f"/card/{id}/-", f"/session/{id}/parts/0?show={ALL}", f"/session/{id}/story"]
+    paths += [f"/card/{id}/{quote(e['id'], safe='')}" for e in said[:40] if "/" not in e["id"]]
+    paths += ["/", "/?view=sessions", "/search?q=window", "/decisions", f"/session/{id}/mend"]
+    paths += ["/year.svg", "/usage.csv?by=session", f"/session/{id}/markdown"]
+    found = {}
+    for path in paths:
+        status, headers, body = served.get(path, {"X-Fragment": "1"})
+        assert status == 200, path
+        found[path] = headers["content-type"], body
+    return found
+
+
+def test_pieces_of_pages_have_no_element_of_theirs(tour: Tour) -> None:
+    """VIEW-12: cards, rows, parts and the picture of the year have no element or handler of a
+    transcript; files that are text say that they are."""
+    assert len(tour.pieces) >= 12
+    for path, (kind, body) in tour.pieces.items():
+        if kind.startswith(("text/plain", "text/csv")):
+            continue
+        assert kind.startswith(("text/html", "image/svg+xml")), path
+        seen = _Elements()
+        seen.feed(body)
+        assert seen.odd == [], path
+
+
+class _Elements(HTMLParser):
+    """Elements that no page of ours has, and attributes that run something."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.odd: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        odd = tag in ("script", "iframe", "object", "embed", "base", "math", "style", "mglyph")
+        odd = odd or (tag == "img" and (dict(attrs).get("src") or "x")[0] != "/")
+        for name, value in attrs:
+            odd = odd or name.startswith("on")
+            odd = odd or (value or "").strip().lower().startswith(("javascript:", "vbscript:"))
+        if odd:
+            self.odd.append(f"{tag} {attrs}"[:200])
 
 
 def test_the_walk_saw_everything(tour: Tour) -> None:
     """VIEW-12: the checks below are worth something: pages were seen and blocks unfolded."""
-    assert tour.pages == 13
+    assert tour.pages == 23
     assert tour.unfolded >= 10
 
 

@@ -1,1 +1,1 @@
-"""The viewer: what was worked on, at a glance, and every session comfortably read."""
+"""The viewer: an overview of the work, and every session to read."""

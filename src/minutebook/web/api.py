@@ -13,6 +13,7 @@ from minutebook.archive.instructions import compare
 from minutebook.archive.masking import hidden_round, hide, unmarked_value
 from minutebook.archive.masking import reveal as revealed
 from minutebook.archive.names import parse_rounds
+from minutebook.archive.remote import archive_name
 from minutebook.archive.threads import threads
 from minutebook.errors import BadArgument, MinutebookError, NotFound
 from minutebook.index.query import Filters
@@ -22,10 +23,12 @@ from minutebook.sources.registry import SOURCES
 from minutebook.verbs.lineage import of_agent
 from minutebook.verbs.usage import plain_usage
 from minutebook.web import session as session_pages
-from minutebook.web.board import board_of, shown_range
-from minutebook.web.decisions import decisions_of
+from minutebook.web.asking import asked_of
+from minutebook.web.board import board_of
+from minutebook.web.decisions import decisions_of, where_url
 from minutebook.web.finding import has_no_word, plain_hits
-from minutebook.web.pages import engagement_url
+from minutebook.web.pages import engagement_url, name_of, project_of
+from minutebook.web.ranges import extent, shown_range
 from minutebook.web.scroll import find as find_in
 from minutebook.web.selection import selection
 from minutebook.web.state import ServerState
@@ -70,7 +73,7 @@ def status(
     archive = state.archive
     return answer(
         program="minutebook",
-        archive=str(archive.root),
+        archive=archive_name(archive),
         sessions=len(archive.records()),
         indexed=state.is_indexed,
         progress=progress,
@@ -189,7 +192,8 @@ def outline(state: ServerState, _request: Request, session_id: str) -> Response:
 
 def find(state: ServerState, request: Request, session_id: str) -> Response:
     typed = request.query_params.get("q", "")[:500]
-    return answer(**find_in(state.archive, session_id, typed))
+    agent = request.query_params.get("agent") or None
+    return answer(**find_in(state.archive, session_id, typed, agent))
 
 
 def secret(state: ServerState, request: Request, session_id: str) -> Response:
@@ -207,34 +211,20 @@ def search(state: ServerState, request: Request) -> Response:
         if not (page.isascii() and page.isdigit() and int(page[:9]) > 0 and len(page) < 9):
             raise BadArgument(f"page is a number from 1 on, not '{page}'.")
         offset = (int(page) - 1) * limit
-    typed = request.query_params.get("q", "")
-    if has_no_word(typed):
-        raise BadArgument("There is no word to look for in that query.")
-    starred = request.query_params.get("starred") in ("1", "true")
-    where = request.query_params.get("in", "all")
-    sort = request.query_params.get("sort", "relevance")
-    if sort not in ("relevance", "date"):
-        raise BadArgument(f"sort is relevance or date, not '{sort}'.")
-    mode = request.query_params.get("mode", "hybrid")
-    if mode not in ("hybrid", "lexical", "semantic"):
-        raise BadArgument(f"mode is hybrid, lexical or semantic, not '{mode}'.")
+    asked = asked_of(request.query_params)
+    if has_no_word(asked.typed):
+        raise BadArgument("The query has no word in it.")
     if not state.is_indexed:
         return answer(503, problem="The search index is still being made. Try again soon.")
-    found = state.search(
-        typed,
-        where=where,
-        mode=mode,  # type: ignore[arg-type]  # checked above
-        sort=sort,  # type: ignore[arg-type]  # likewise
-        limit=limit,
-        offset=offset,
-        filters=Filters(starred=starred),
-    )
+    found = asked.answer(state, limit=limit, offset=offset)
     return answer(
         mode=found.mode,
         fresh_at=found.fresh_at,
         total=found.total,
         next=offset + limit if offset + limit < found.total else None,
         capped=found.capped,
+        whole=found.whole,
+        facets=found.facets,
         ghosts_hidden=found.ghosts_hidden,
         copies_hidden=found.copies_hidden,
         hidden=found.hidden,
@@ -251,6 +241,9 @@ def decisions(state: ServerState, request: Request) -> Response:
             "session_id": decision.record.session_id,
             "engagement": decision.engagement.id,
             "topic": decision.engagement.topic,
+            "session": name_of(decision.record),
+            "project": project_of(decision.record, decision.engagement),
+            "where": where_url(decision),
             "url": engagement_url(decision.record, decision.engagement),
         }
         for decision in decisions_of(state, asked, request.query_params.get("q", "")[:200])
@@ -261,12 +254,20 @@ def decisions(state: ServerState, request: Request) -> Response:
 def timeline_data(state: ServerState, request: Request) -> Response:
     asked = selection(request.query_params)
     board = board_of(state, asked)
-    drawn = timeline(board.works, shown_range(board, board.works), asked.group)
+    drawn = timeline(
+        board.works, shown_range(asked, extent(board.works)), asked.group, whole=asked.lanes
+    )
     told = _plain(msgspec.structs.replace(drawn, rows=[]))
     told["rows"] = [
-        {**_plain(msgspec.structs.replace(row, bars=[])), "bars": [_bar(bar) for bar in row.bars]}
+        {
+            **_plain(msgspec.structs.replace(row, bars=[], keys=frozenset())),
+            "bars": [_bar(bar) for bar in row.bars],
+            "active_clock": board.by_the_clock(row.keys),
+        }
         for row in drawn.rows
     ]
+    for row in told["rows"]:
+        del row["keys"]
     return answer(timeline=told)
 
 
@@ -276,8 +277,9 @@ def _bar(bar: Bar) -> dict[str, Any]:
         "x": bar.x,
         "width": bar.width,
         "lane": bar.lane,
-        "start": work.start,
-        "end": work.end,
+        "start": bar.start,
+        "end": bar.end,
+        "active_ms": work.active,
         "method": work.method,
         "topic": work.topic,
         "session_id": work.record.session_id,

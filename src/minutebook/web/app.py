@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,28 +14,48 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
+from minutebook.archive import Archive
 from minutebook.archive.masking import hide
 from minutebook.errors import MinutebookError, NotFound
 from minutebook.record.layout import Layout
 from minutebook.record.store import make_folder
 from minutebook.verbs.watch import sessions_of, watched
-from minutebook.web import api, kept, pages, said, session
-from minutebook.web.board import board_page
-from minutebook.web.decisions import decisions_page
+from minutebook.web import (
+    api,
+    files,
+    kept,
+    lineage,
+    pages,
+    said,
+    session,
+    sharing,
+    threads,
+    underway,
+    using,
+)
+from minutebook.web.board import Boards
+from minutebook.web.decisions import decisions_page, where_page
 from minutebook.web.finding import search_page
+from minutebook.web.home import board_page, card
 from minutebook.web.ingesting import BackgroundIngest
 from minutebook.web.live import Hub, watch_archive, watch_sources
+from minutebook.web.mending import mend, mend_page
 from minutebook.web.pages import render
 from minutebook.web.security import Guard
+from minutebook.web.selection import Selection
 from minutebook.web.state import ServerState
+from minutebook.web.story import story_page
+from minutebook.web.year import year_file
 
 _ATTEMPTS = 5
+_LOOKS = 60.0  # seconds between looks at what a team has
 STATIC = Path(__file__).parent / "static"
 Answer = Callable[..., Response]
 
@@ -47,14 +68,20 @@ class Viewer:
         layout: Layout,
         places: tuple[Path, ...],
         *,
+        team: Archive | None = None,
         take: bool = True,
         watch: bool = False,
         read_only: bool = False,
     ) -> None:
-        self.state = ServerState(layout.root, places)
+        self.state = ServerState(layout.root, places, team)
         self.hub = Hub()
-        self.background = BackgroundIngest(layout.root, places, self.hub, self._ingested)
-        self._take, self._watch, self._read_only = take, watch, read_only
+        self.background = BackgroundIngest(
+            layout.root, places, self.hub, partial(self.state.grows, True), self._ingested
+        )
+        self.state.count.news = lambda: self.hub.publish("minutes")
+        own = team is None  # of a team everything is only read
+        self._take, self._watch = take and own, watch and own
+        self._read_only = read_only or not own
         self._stop = asyncio.Event()
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -64,13 +91,31 @@ class Viewer:
         block = "/{round:count}/{block:count}"
         found: list[Route | Mount] = [
             Route("/", self._page(self._board)),
+            Route("/year.svg", self._page(year_file)),
+            Route("/card/{id}/{engagement}", self._page(_of_session(card))),
             Route("/decisions", self._page(decisions_page)),
+            Route("/decisions/where", self._page(where_page)),
             Route("/search", self._page(search_page)),
+            Route("/usage", self._page(using.usage_page)),
+            Route("/usage.csv", self._page(using.usage_csv)),
+            Route("/files", self._page(files.files_page)),
+            Route("/threads", self._page(threads.threads_page)),
+            Route("/threads/{id:path}", self._page(threads.thread_page)),
+            Route("/lineage", self._page(lineage.lineage_page)),
+            Route("/lineage/{id}", self._page(_of_session(lineage.family_page))),
+            Route("/engagements", self._page(underway.under_way_page)),
             Route("/events", self._events),
             Route("/favicon.ico", _favicon),
             Route(at, self._page(_of_session(session.session_page))),
             Route(f"{at}/media/{{name}}", self._page(_of_session(session.picture))),
             Route(f"{at}/markdown", self._page(_of_session(session.markdown))),
+            Route(f"{at}/story", self._page(_of_session(story_page))),
+            Route(f"{at}/share", self._page(_of_session(sharing.share_page))),
+            Route(f"{at}/export", self._page(_of_session(sharing.exported))),
+            Route("/report", self._page(sharing.report_page)),
+            Route("/report/file", self._page(sharing.report_download)),
+            Route(f"{at}/mend", self._mend, methods=["POST"]),
+            Route(f"{at}/mend", self._page(_of_session(mend_page))),
             Route(agent, self._page(_scroll(session.agent_page))),
         ]
         for base in (at, agent):
@@ -79,7 +124,9 @@ class Viewer:
                 Route(f"{base}/blocks{block}", self._page(_scroll(session.block_fragment))),
                 Route(f"{base}/raw{block}", self._page(_scroll(session.raw_block))),
             ]
-        return [*found, *self._api(), Mount("/static", StaticFiles(directory=STATIC))]
+        # Only what holds no words of anybody is compressed: lengths of pages tell nothing then.
+        static = GZipMiddleware(StaticFiles(directory=STATIC), minimum_size=1_000)
+        return [*found, *self._api(), Mount("/static", static)]
 
     def _api(self) -> list[Route | Mount]:
         base, one = "/api/v1", "/api/v1/sessions/{id}"
@@ -94,6 +141,10 @@ class Viewer:
             f"{base}/engagement-files": kept.listed,
             f"{base}/timeline": api.timeline_data,
             f"{base}/lineage": api.lineage,
+            f"{base}/files": files.listed,
+            f"{base}/threads": threads.listed,
+            f"{base}/threads/{{id:path}}": threads.one,
+            f"{base}/open": underway.listed,
         }
         named: dict[str, Answer] = {
             one: api.session,
@@ -132,7 +183,8 @@ class Viewer:
 
         async def endpoint(request: Request) -> Response:
             try:
-                return await run_in_threadpool(answer, self.state, request)
+                with pages.mending(self._may_mend):
+                    return await run_in_threadpool(answer, self.state, request)
             except MinutebookError as error:
                 return sorry(error)
 
@@ -144,21 +196,44 @@ class Viewer:
         )
 
     async def _say(self, request: Request) -> Response:
-        if (refused := said.refusal(request, read_only=self._read_only)) is not None:
-            return refused
-        if (body := await said.body_of(request)) is None:
-            return api.answer(413, problem="This is too long to be said.")
-        try:
-            return await run_in_threadpool(self._write_down, request.path_params["id"], body)
-        except MinutebookError as error:
-            return api.sorry(error)
+        return await self._write_down(request, said.JSON, said.say)
 
-    def _write_down(self, name: str, body: bytes) -> Response:
-        return said.say(self.state, self.state.session_id(name), body)
+    async def _mend(self, request: Request) -> Response:
+        fragment = pages.wants_fragment(request.headers)
+        write = partial(mend, fragment=fragment)
+        # Without a script, a person reads what went wrong.
+        return await self._write_down(request, said.FORM, write, as_page=not fragment)
+
+    async def _write_down(
+        self,
+        request: Request,
+        kind: str,
+        write: Answer,
+        *,
+        as_page: bool = False,
+    ) -> Response:
+        """What a person says; nothing where this viewer or this request may not say it."""
+        if (refused := said.refusal(request, kind, read_only=not self._may_mend)) is not None:
+            return _refused(*refused, as_page=as_page)
+        if (body := await said.body_of(request)) is None:
+            return _refused(413, "This correction is too long.", as_page=as_page)
+
+        def written() -> Response:
+            return write(self.state, self.state.session_id(request.path_params["id"]), body)
+
+        try:
+            with pages.mending(self._may_mend):
+                return await run_in_threadpool(written)
+        except MinutebookError as error:
+            return _sorry(error) if as_page else api.sorry(error)
+
+    @property
+    def _may_mend(self) -> bool:
+        return not self._read_only and self.state.is_writable
 
     async def _ingest(self, _request: Request) -> Response:
         if self._read_only:
-            return api.answer(403, problem="This viewer was started with --read-only.")
+            return api.answer(403, problem="This viewer is read-only.")
         return api.answer(202, started=self.background.start())
 
     async def _events(self, _request: Request) -> Response:
@@ -169,10 +244,10 @@ class Viewer:
     @asynccontextmanager
     async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         self.hub.start()
-        with suppress(OSError):  # an archive that cannot be written can still be read
-            make_folder(self.state.archive.layout.sessions)
-        self._spawn(watch_archive(self.state.archive.layout, self._minutes_changed, self._stop))
-        self._spawn(self._watch_sources())
+        if self.state.archive.remote is not None:
+            self._spawn(self._watch_team())
+        else:
+            self._watch_files()
         self._spawn(self._begin())
         try:
             yield
@@ -183,6 +258,24 @@ class Viewer:
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _watch_files(self) -> None:
+        with suppress(OSError):  # an archive that cannot be written can still be read
+            make_folder(self.state.archive.layout.sessions)
+        self._spawn(watch_archive(self.state.archive.layout, self._minutes_changed, self._stop))
+        self._spawn(self._watch_sources())
+
+    async def _watch_team(self) -> None:
+        """Tell pages when somebody pushed, or took something back."""
+        known = self.state.archive.minutes.version
+        while not self._stop.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._stop.wait(), _LOOKS)
+            with suppress(MinutebookError):  # away for a while
+                now = await run_in_threadpool(lambda: self.state.archive.minutes.version)
+                if now != known:
+                    known = now
+                    self.hub.publish("minutes")
 
     def _spawn(self, work: Any) -> None:
         task = asyncio.ensure_future(work)
@@ -196,7 +289,12 @@ class Viewer:
             self.background.start()
             return
         await run_in_threadpool(self.state.archive.sessions)  # read what has no minutes
-        await run_in_threadpool(self.state.warm)
+        await run_in_threadpool(self._warm)
+
+    def _warm(self) -> None:
+        """Be ready for the first page and the first keystroke."""
+        Boards(self.state, Selection(), patience=None)
+        self.state.warm()
 
     async def _watch_sources(self) -> None:
         places = await run_in_threadpool(watched, self.state.archive.places)
@@ -237,10 +335,11 @@ class Viewer:
             time.sleep(1)  # another process is writing the index
 
     def _ingested(self) -> None:
+        self.state.grows(False)
         self.state.look_again()
         self.state.stale = False
         self.hub.publish("minutes")
-        self._spawn(run_in_threadpool(self.state.warm))
+        self._spawn(run_in_threadpool(self._warm))
 
 
 def _of_session(answer: Answer) -> Answer:
@@ -265,6 +364,12 @@ def _scroll(answer: Answer) -> Answer:
 def _sorry(error: MinutebookError) -> Response:
     status = 404 if isinstance(error, NotFound) else 400
     return render("sorry.html", status, words=hide(str(error)), page="sorry", title="Not here")
+
+
+def _refused(status: int, words: str, *, as_page: bool) -> Response:
+    if as_page:
+        return render("sorry.html", status, words=words, page="sorry", title="Not written down")
+    return api.answer(status, problem=words)
 
 
 async def _favicon(_request: Request) -> Response:

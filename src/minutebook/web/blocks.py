@@ -8,11 +8,16 @@ import msgspec
 from markupsafe import Markup
 
 from minutebook.archive.masking import unmarked
-from minutebook.derive.calls import describe
+from minutebook.derive.about import about
+from minutebook.derive.calls import line_change
 from minutebook.derive.messages import gist
 from minutebook.derive.plain import one_line
 from minutebook.derive.times import instant
 from minutebook.derive.wording import size
+from minutebook.html.harness import in_words, typed_words
+from minutebook.html.outputs import answer_html
+from minutebook.html.pictures import kept_picture, picture_words, pictures_of
+from minutebook.html.prose import PREVIEW, plain, prose
 from minutebook.model import (
     Attachment,
     Document,
@@ -28,13 +33,11 @@ from minutebook.model import (
 )
 from minutebook.model.visit import BlockVisitor
 from minutebook.web.parts import Piece
-from minutebook.web.prose import PREVIEW, plain, prose
 from minutebook.web.signs import clock
 
 _RESULT_LINES, _RESULT_CHARS = 12, 1_500
 _LOUD = frozenset({"compaction", "interruption", "task-notification", "missing", "teammate"})
 _FOLDED = frozenset({"command", "command-output"})
-_SHOWABLE = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,12 +49,20 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     html: Markup = Markup("")
     summary: Markup = Markup("")
     """The one line a folded item shows."""
+    words: Markup = Markup("")
+    """What a call is about, as people say it; `summary` is then what exactly."""
+    whole: str = ""
+    """The path where `summary` has only its end."""
+    added: int = 0
+    removed: int = 0
     name: str = ""
     sign: str = ""
     """How a call ended: ``✓ 0:12``, ``✗``, ``no answer``."""
     error: bool = False
     picture: str | None = None
     """Name of a kept picture."""
+    pictures: list[str] = []
+    """Those of a call's answer."""
     more: str = ""
     """Size of the whole, where only its beginning is shown."""
     agent: str | None = None
@@ -81,7 +92,7 @@ class _Items(BlockVisitor[list[Item]]):
         kind = "user" if typed else "assistant"
         if kind not in self._shown:
             return []
-        html, more = _clipped(block.spoken if typed else block.text)
+        html, more = _clipped(typed_words(block) if typed else block.text)
         return self._item(kind, html=html, more=more, queued=self._queued and typed)
 
     def picture(self, block: Image | Document, typed: bool) -> list[Item]:
@@ -99,41 +110,52 @@ class _Items(BlockVisitor[list[Item]]):
     def call(self, block: ToolCall) -> list[Item]:
         found: list[Item] = []
         if "calls" in self._shown:
+            line = about(block)
+            added, removed = line_change(block)
             found += self._item(
                 "call",
-                name=one_line(unmarked(block.name))[:60],
-                summary=plain(one_line(describe(block)), 300),
+                name=tool_name(block.name),
+                words=plain(one_line(line.words), 200),
+                summary=plain(one_line(line.exact), 300),
+                whole=one_line(unmarked(line.whole)),
+                added=added,
+                removed=removed,
+                pictures=pictures_of(block.result) if block.result is not None else [],
                 sign=_sign(block),
                 error=block.result is not None and block.result.error,
                 agent=block.agent,
             )
-        return found + self._result(block.result) if block.result is not None else found
+        return found + self._result(block, block.result) if block.result is not None else found
 
     def stray(self, block: StrayResult) -> list[Item]:
-        return self._result(block.result)
+        return self._result(None, block.result)
 
-    def _result(self, result: ToolResult) -> list[Item]:
+    def _result(self, call: ToolCall | None, result: ToolResult) -> list[Item]:
         if "results" not in self._shown:
             return []
         text = result.text
         beginning = "\n".join(text.split("\n", _RESULT_LINES)[:_RESULT_LINES])
+        seen = msgspec.structs.replace(result, content=beginning)
+        called = call is not None and "calls" in self._shown
         return self._item(
             "result",
-            html=plain(beginning, _RESULT_CHARS),
+            html=answer_html(call, seen, _RESULT_CHARS),
             error=result.error,
             more=size(len(text)) if min(len(beginning), _RESULT_CHARS) < len(text) else "",
-            picture=next(iter(pictures_of(result)), None),
+            pictures=[] if called else pictures_of(result),
         )
 
     def notice(self, block: Notice) -> list[Item]:
-        line = plain(one_line(gist(block.text)), 200)
+        line = plain(one_line(in_words(gist(block.text))), 200)
         words = block.kind.replace("-", " ")
         if block.kind == "compaction":
             return self._item("compaction", summary=line)
         if block.kind in _LOUD:
             return self._item("notice", name=words, summary=line)
         if block.kind in _FOLDED or "results" in self._shown:
-            return self._item("folded", summary=Markup("{}: {}").format(words, line))
+            said = line.lower().startswith(f"{words}:")
+            whole = line if said else Markup("{}: {}").format(words, line)
+            return self._item("folded", summary=whole)
         return []
 
     def attachment(self, block: Attachment) -> list[Item]:
@@ -146,25 +168,13 @@ class _Items(BlockVisitor[list[Item]]):
         return self._item("folded", summary=plain(words))
 
 
-def picture_words(block: Image | Document) -> Markup:
-    """What stands for a picture, or beside it."""
-    words = "picture" if isinstance(block, Image) else "document"
-    name = block.title if isinstance(block, Document) and block.title else block.url
-    return plain(one_line(f"{words} {name or block.media_type}"))
-
-
-def kept_picture(block: Image | Document) -> str | None:
-    """The name of a picture that a page can show."""
-    if isinstance(block, Image) and block.media_type in _SHOWABLE and block.file:
-        return block.file.rsplit("/", 1)[-1]
-    return None
-
-
-def pictures_of(result: ToolResult) -> list[str]:
-    """The names of pictures in an answer that a page can show."""
-    parts = result.content if not isinstance(result.content, str) else ()
-    found = (kept_picture(part) for part in parts if isinstance(part, Image))
-    return [name for name in found if name is not None]
+def tool_name(name: str) -> str:
+    """A tool's name as people read it: ``mcp__browser__click`` is ``browser: click``."""
+    line = one_line(unmarked(name))
+    parts = line.split("__")
+    if len(parts) > 2 and parts[0] == "mcp":
+        line = f"{parts[1].replace('_', ' ')}: {' '.join(parts[2:]).replace('_', ' ')}"
+    return line[:60]
 
 
 def _clipped(text: str) -> tuple[Markup, str]:

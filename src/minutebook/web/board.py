@@ -1,45 +1,33 @@
-"""The home page: timeline, summary, list (VIEW-04, VIEW-05, VIEW-07)."""
+"""What the home page shows for a selection: timeline, figures and list of one range (VIEW-17)."""
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping
 from datetime import datetime
-from typing import Any
 
 import msgspec
-from starlette.requests import Request
-from starlette.responses import Response
 
-from minutebook.archive.folding import hidden_once, once
-from minutebook.archive.passing import ghosts_of
-from minutebook.derive.times import instant
+from minutebook.archive.folding import apart, once
+from minutebook.archive.passing import ghosts_of, hidden_of
+from minutebook.archive.worked import Key, Share, Worked
+from minutebook.derive.usage.figures import Figures
+from minutebook.derive.usage.times import by_the_clock
 from minutebook.index.entry import seconds
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.sources.registry import SOURCES
 from minutebook.verbs.decisions import Pair
 from minutebook.verbs.stats import Stats, tally
-from minutebook.web import axis
-from minutebook.web.axis import Range
-from minutebook.web.kept import open_rows
-from minutebook.web.pages import (
-    archive_note,
-    engagement_url,
-    line,
-    project_of,
-    render,
-    session_url,
-    wants_fragment,
-)
-from minutebook.web.selection import GROUPS, Selection, chosen, chosen_sessions, selection, whole
-from minutebook.web.signs import day_heading
+from minutebook.web.activity import Activity, Did, standing
+from minutebook.web.counting import PATIENCE
+from minutebook.web.pages import engagement_url, session_url
+from minutebook.web.ranges import extent
+from minutebook.web.selection import Selection, chosen, chosen_sessions
 from minutebook.web.state import ServerState
-from minutebook.web.timeline import Column, Work, timeline
+from minutebook.web.timeline import Work
 
-PAGE = 50
-_MOST_ROWS = 1_000
-_LATELY = 28 * axis.DAY  # what the home page opens on: the newest four weeks with work in them
+PAGE = 24
+_NOTHING_DONE = Did()
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -48,18 +36,51 @@ class Row(msgspec.Struct, frozen=True):
     record: SessionRecord
     engagement: Engagement | None = None
     engagements: list[Engagement] = []
+    did: Did = _NOTHING_DONE
+    copies: tuple[Pair, ...] = ()
+    """Engagements of copied conversations that it stands for."""
 
     @property
     def at(self) -> str | None:
+        """When it began, as far as the range shows it; of a session, when it was last at work."""
         if self.engagement is not None:
-            return self.engagement.started or self.record.started
-        return self.record.ended or self.record.started
+            told = self.engagement.started or self.record.started
+            first = self.did.pieces[0][0] if self.did.pieces else 0
+            return told if first <= seconds(told) + 3600 else _written(first)
+        told = self.record.ended or self.record.started
+        last = self.did.pieces[-1][1] if self.did.pieces else 0
+        return told if not last or seconds(told) <= last + 3600 else _written(last)
 
     @property
     def href(self) -> str:
         if self.engagement is not None:
             return engagement_url(self.record, self.engagement)
         return session_url(self.record.session_id)
+
+    @property
+    def work(self) -> Work:
+        """The row as the timeline knows it: a session has the colour of what was done most."""
+        pieces = self.did.pieces
+        start, end = (pieces[0][0], pieces[-1][1]) if pieces else (0, 0)
+        method = self.engagement.method if self.engagement is not None else ""
+        if self.engagement is None:
+            most = Counter(e.method for e in self.engagements).most_common(1)
+            method = most[0][0] if most else ""
+        return Work(
+            start,
+            end,
+            method,
+            self.record,
+            self.engagement,
+            pieces,
+            self.did.active,
+            self.did.cost,
+            self.did.keys,
+        )
+
+
+def _written(moment: int) -> str:
+    return datetime.fromtimestamp(moment).astimezone().isoformat(timespec="seconds")
 
 
 class Day(msgspec.Struct, frozen=True):
@@ -76,196 +97,154 @@ class Board(msgspec.Struct, frozen=True):
     rows: list[Row]
     stats: Stats
     ghosts: int
+    """Sessions that never reached work, of those that pass."""
     copies: int = 0
     """Sessions that the list leaves out: they are nothing but copies of others."""
     programs: dict[str, int] = {}
     """Coding agents, by their commands, and how many sessions each has here."""
+    figures: Figures | None = None
+    """What all that passes used; None while it is being counted."""
+    days: int = 0
+    """Days on which somebody was at work."""
+    beside: tuple[int, int] = (0, 0)
+    """Milliseconds, and 10⁻¹² dollars, of it that no row of the list has: outside any
+    engagement, of ghosts, hidden."""
+    shares: Mapping[Key, Share] = {}
+    """What was counted of all that passes."""
+
+    def by_the_clock(self, keys: Iterable[Key]) -> int:
+        """Milliseconds of activity in some of it: what ran at once counts once, as in usage."""
+        cells = (cell for key in keys if key in self.shares for cell in self.shares[key].cells)
+        sums = [cell.sum for cell in cells if cell.sum is not None]
+        return by_the_clock(span for sum in sums for span in (*sum.agent_spans, *sum.your_spans))
 
 
-def board_of(state: ServerState, chosen_by: Selection) -> Board:
+def board_of(state: ServerState, asked: Selection, patience: float | None = None) -> Board:
+    """What a selection shows; figures that take longer than `patience` are left out."""
+    worked = state.count.worked(asked.filters, patience)
+    version = state.version
+    kept = state.boards.get(version, asked)
+    if isinstance(kept, Board) and (kept.figures is None) == (worked is None):
+        return kept
+    made = _made(state, asked, worked)
+    state.boards.keep(version, asked, made)
+    return made
+
+
+def _made(state: ServerState, asked: Selection, worked: Worked | None) -> Board:
     archive = state.archive
-    records = archive.cards() if chosen_by.view == "sessions" else archive.records()
-    every = chosen(records, chosen_by)
-    pairs, copies = (every, 0) if chosen_by.copies else once(archive, every)
-    left_out = 0
-    if chosen_by.view == "sessions":
-        passing = list(chosen_sessions(records, chosen_by, every))
-        alike = archive.mere_copies(r.session_id for r, _ in passing if not chosen_by.copies)
-        sessions = [row for row in passing if row[0].session_id not in alike]
-        left_out = len(alike)
-        works = [_session_work(record, found) for record, found in sessions]
-        rows = [Row(record, engagements=found) for record, found in sessions]
-    else:
-        works = [_work(*pair) for pair in pairs]
-        rows = [Row(*pair) for pair in pairs]
-    ghosts = sum(record.ghost for record in records.values())
-    known, filters = archive.records(), chosen_by.filters
-    passed_over = len(ghosts_of(known, filters))
-    hidden = hidden_once(archive, known, filters)
-    counts = tally(pairs, passed_over, copies, hidden)
+    activity = Activity(worked, asked)
+    records = archive.cards() if asked.view == "sessions" else archive.records()
+    every = chosen(records, asked.unbounded)
+    kept, left_out = (every, []) if asked.copies else apart(archive, every)
+    stands = standing(kept, left_out)
+    rows = []
+    for pair in kept:
+        copies = stands.get((pair[0].session_id, pair[1].id), [])
+        if (did := activity.of(pair, copies)) is not None:
+            rows.append(Row(*pair, did=did, copies=tuple(copies)))
+    rows.sort(key=_newest, reverse=True)
+    pairs = [(row.record, row.engagement) for row in rows if row.engagement is not None]
+    alike = 0
+    if asked.view == "sessions":
+        own = {record.session_id for record, _ in pairs}
+        rows, alike = _sessions(state, asked, records, every, activity, own)
+    listed = frozenset[Key]().union(*(row.did.keys for row in rows))
+    beside = [share for key, share in activity.shares.items() if key not in listed]
+    known, filters = archive.records(), asked.filters
+    unbounded = asked.unbounded.filters
+    hidden = [pair for pair in hidden_of(known, unbounded) if activity.of(pair) is not None]
+    in_range = [pair for pair in left_out if activity.of(pair) is not None]
+    ghosts = len(ghosts_of(known, filters))
+    unseen = len(hidden) if asked.copies else len(once(archive, hidden)[0])
     programs = Counter(SOURCES.program_of(record.source) for record in records.values())
-    held = dict(programs.most_common())
-    return Board(chosen_by, pairs, works, rows, counts, ghosts, left_out, held)
-
-
-def board_page(state: ServerState, request: Request, progress: dict[str, Any] | None) -> Response:
-    """The page, or the part of it that changes with the selection."""
-    asked = selection(request.query_params)
-    start = whole(request.query_params.get("start"))
-    board = board_of(state, asked)
-    if request.headers.get("x-fragment") == "rows":
-        return render("rows.html", board=board, **_listed(board, start))
-    rows = min(whole(request.headers.get("x-rows"), PAGE), _MOST_ROWS)
-    everything = Selection(
-        view=asked.view,
-        group=asked.group,
-        ghosts=asked.ghosts,
-        hidden=asked.hidden,
-        copies=asked.copies,
-    )
-    in_all = board if everything == asked else board_of(state, everything)
-    shown = shown_range(board, in_all.works)
-    drawn = timeline(board.works, shown, asked.group)
-    template = "board_inner.html" if wants_fragment(request.headers) else "board.html"
-    return render(
-        template,
-        board=board,
+    return Board(
         selection=asked,
-        timeline=drawn,
-        shown=shown,
-        range_words=_range_words(shown),
-        chosen_range=asked.after is not None or asked.before is not None,
-        noun="session" if asked.view == "sessions" else "engagement",
-        map=_map(in_all.works),
-        zooms=_zooms(asked, shown, in_all.works),
-        groups=[g for g in GROUPS if g != "program" or len(board.programs) > 1 or g == asked.group],
-        counts=_counts(in_all.pairs),
-        projects=_names(in_all.pairs, project_of),
-        agents=_names(in_all.pairs, lambda r, _: r.agent_name or ""),
-        total=len(in_all.rows),
-        progress=progress,
-        transcripts=len(state.archive.library.transcripts) if not in_all.rows else 0,
-        places=[str(place) for place in state.archive.places],
-        archive=str(state.archive.root),
-        note=archive_note(state),
-        kept=open_rows(state.archive, asked.project),
-        page="board",
-        title="Minutes",
-        **_listed(board, start, max(PAGE, rows)),
+        pairs=pairs,
+        works=[row.work for row in rows],
+        rows=rows,
+        stats=tally(pairs, ghosts, len(in_range), unseen),
+        ghosts=ghosts,
+        copies=alike,
+        programs=dict(programs.most_common()),
+        figures=worked.total(filters, asked.methods) if worked is not None else None,
+        days=_days(activity, rows),
+        beside=(sum(share.active for share in beside), sum(share.cost for share in beside)),
+        shares=activity.shares,
     )
 
 
-def _listed(board: Board, start: int, most: int = PAGE) -> dict[str, Any]:
-    """A page of the list, by day; and where the next begins."""
-    now = datetime.now().astimezone()
-    days: list[Day] = []
-    for row in board.rows[start : start + most]:
-        name = day_heading(instant(row.at), now)
-        if not days or days[-1].name != name:
-            days.append(Day(name, []))
-        days[-1].rows.append(row)
-    following = start + most if start + most < len(board.rows) else None
-    return {"days": days, "next": following, "start": start}
+def _days(activity: Activity, rows: list[Row]) -> int:
+    """On how many days somebody was at work: by the count, or by the minutes alone."""
+    hours = {c.hour for s in activity.shares.values() for c in s.cells if c.sum is not None}
+    alone = {at for row in rows if row.did.active is None for at, _ in row.did.pieces}
+    return len({datetime.fromtimestamp(at).date() for at in hours | alone if at})
 
 
-def _work(record: SessionRecord, engagement: Engagement) -> Work:
-    start = seconds(engagement.started or record.started)
-    end = seconds(engagement.ended or engagement.started or record.ended)
-    return Work(start, max(start, end), engagement.method, record, engagement)
+def _newest(row: Row) -> tuple[float, str, int]:
+    first = row.engagement.turn_range[0] if row.engagement is not None else 0
+    return seconds(row.at), row.record.session_id, first
 
 
-def _session_work(record: SessionRecord, found: Sequence[Engagement]) -> Work:
-    """A session has the colour of what was done most in it."""
-    start = seconds(record.started)
-    most = Counter(e.method for e in found).most_common(1)
-    return Work(start, max(start, seconds(record.ended)), most[0][0] if most else "", record)
+def _sessions(
+    state: ServerState,
+    asked: Selection,
+    records: dict[str, SessionRecord],
+    every: list[Pair],
+    activity: Activity,
+    own: Container[str],
+) -> tuple[list[Row], int]:
+    """Sessions that pass and were at work in the range; how many are left out as mere copies."""
+    passing = list(chosen_sessions(records, asked.unbounded, every))
+    alike: dict[str, str] = {}
+    if not asked.copies:
+        alike = state.archive.mere_copies(record.session_id for record, _ in passing)
+        # One with an engagement that no other session stands for is in the list of engagements too.
+        alike = {copy: original for copy, original in alike.items() if copy not in own}
+    copies: dict[str, list[str]] = {}
+    for copy, original in alike.items():
+        copies.setdefault(original, []).append(copy)
+    rows, left_out = [], 0
+    for record, found in passing:
+        did = activity.of_session(record, copies.get(record.session_id, ()))
+        if record.session_id in alike:
+            left_out += activity.of_session(record) is not None
+        elif did is not None:
+            rows.append(Row(record, engagements=found, did=did))
+    rows.sort(key=_newest, reverse=True)
+    return rows, left_out
 
 
-# -- ranges
+def listed_in_range(state: ServerState, asked: Selection) -> list[Pair]:
+    """The engagements a selection shows, each conversation's once: also for other pages."""
+    return board_of(state, msgspec.structs.replace(asked, view="engagements"), PATIENCE).pairs
 
 
-def shown_range(board: Board, everything: Sequence[Work]) -> Range:
-    """The range a selection asks for; without one, all days there are, or the newest month."""
-    asked = board.selection
-    dated = [work for work in everything if work.start]
-    now = int(time.time())
-    first = min((work.start for work in dated), default=now - axis.DAY)
-    # A clock that was wrong once must not leave everybody looking at an empty future.
-    past = [work.end for work in dated if work.end <= now + axis.DAY]
-    last = max(past or (work.end for work in dated), default=now)
-    first = max(first, last - _LATELY)
-    days = axis.whole_days(first, last)
-    start = asked.after if asked.after is not None else days.start
-    end = asked.before if asked.before is not None else days.end
-    return Range(start, end) if start < end else Range(start, start + axis.HOUR)
+class Boards:
+    """The boards one page needs: of everything, of what is asked, of all but one filter."""
 
+    def __init__(
+        self, state: ServerState, asked: Selection, patience: float | None = PATIENCE
+    ) -> None:
+        self.state, self._patience = state, patience
+        self.everything = Selection(
+            view=asked.view, ghosts=asked.ghosts, hidden=asked.hidden, copies=asked.copies
+        )
+        self.in_all = board_of(state, self.everything, patience)
+        self.extent = extent(self.in_all.works)
+        self._year = self.extent.year
+        self._old = any(not self._is_of_the_year(row.did) for row in self.in_all.rows)
+        self._made = {self.everything: self.in_all}
 
-def _zooms(asked: Selection, shown: Range, works: Sequence[Work]) -> dict[str, str]:
-    """Links to other ranges."""
+    def of(self, asked: Selection) -> Board:
+        """The board of a selection; without a range of its own, of the calendar's year."""
+        if asked.after is None and asked.before is None and self._old:
+            year = self._year
+            asked = msgspec.structs.replace(asked, after=year.start, before=year.end)
+        plain = msgspec.structs.replace(asked, group="project", lanes=False)
+        if plain not in self._made:
+            self._made[plain] = board_of(self.state, plain, self._patience)
+        return self._made[plain]
 
-    def link(to: Range) -> str:
-        return asked.query(after=to.start, before=to.end)
-
-    newest = max((work.end for work in works), default=int(time.time()))
-    end = axis.whole_days(newest, newest).end
-    found = {
-        name: link(axis.recent(end, name)) for name in ("hour", "day", "week", "month", "year")
-    }
-    return {
-        **found,
-        "all": link(_everything(works)),
-        "lately": asked.query(after=None, before=None),
-        "in": link(axis.zoomed(shown, 0.5)),
-        "out": link(axis.zoomed(shown, 2)),
-        "earlier": link(axis.moved(shown, -0.5)),
-        "later": link(axis.moved(shown, 0.5)),
-    }
-
-
-def _everything(works: Sequence[Work]) -> Range:
-    now = int(time.time())
-    first = min((work.start for work in works if work.start), default=now)
-    return axis.whole_days(first, max((work.end for work in works), default=now))
-
-
-def _range_words(shown: Range) -> str:
-    first, last = datetime.fromtimestamp(shown.start), datetime.fromtimestamp(shown.end - 1)
-    if first.date() == last.date():
-        whole = shown.length >= axis.DAY - axis.HOUR
-        clock = "" if whole else f", {first:%H:%M}–{datetime.fromtimestamp(shown.end):%H:%M}"
-        return f"{first:%a} {first.day} {first:%b %Y}{clock}"
-    if first.year == last.year:
-        return f"{first.day} {first:%b} – {last.day} {last:%b %Y}"
-    return f"{first.day} {first:%b %Y} – {last.day} {last:%b %Y}"
-
-
-def _map(works: Sequence[Work]) -> dict[str, Any] | None:
-    """All time in one small row, to brush a range on."""
-    dated = [work for work in works if work.start]
-    if not dated:
-        return None
-    everything = _everything(dated)
-    counts: Counter[int] = Counter()
-    bins = 90
-    length = -(-everything.length // bins)
-    for work in dated:
-        counts[(work.start - everything.start) // length] += 1
-    most = max(counts.values())
-    columns = [
-        Column(100 * at / bins, 85 / bins, count, 0, 0, [])
-        for at, count in sorted(counts.items())
-        if 0 <= at < bins
-    ]
-    heights = [max(8.0, 100 * (column.count / most) ** 0.5) for column in columns]
-    return {"range": everything, "columns": list(zip(columns, heights, strict=True))}
-
-
-def _counts(pairs: Iterable[Pair]) -> Counter[str]:
-    return Counter(engagement.method for _, engagement in pairs)
-
-
-def _names(pairs: Iterable[Pair], name: Any) -> list[str]:
-    """Names to choose from, the most frequent first."""
-    counts: Counter[str] = Counter(name(*pair) for pair in pairs)
-    counts.pop("", None)
-    return [line(text) for text, _ in counts.most_common(200)]
+    def _is_of_the_year(self, did: Did) -> bool:
+        return all(self._year.start <= start < self._year.end for start, _ in did.pieces)

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
-from urllib.parse import urlencode
 
 import msgspec
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
-from minutebook.archive.finding import Answer, Sort
+from minutebook.archive.finding import Answer
 from minutebook.archive.hit import Hit
 from minutebook.archive.masking import MARK, unmarked, unmarked_value
-from minutebook.derive.plain import one_line_kept
+from minutebook.derive.plain import one_line, one_line_kept
 from minutebook.errors import MinutebookError
 from minutebook.index.query import Filters, parse_query
 from minutebook.index.snippet import Snippet
-from minutebook.web.pages import render, session_url, wants_fragment
+from minutebook.web.asking import MODES, Facet, asked_of, facets_of, pages_of, ways_of
+from minutebook.web.pages import render, session_url
 from minutebook.web.selection import whole
 from minutebook.web.state import ServerState
 
 LIMIT = 20
+_AROUND = 70  # characters before and after a word that was found
 _WITH_THINKING = "user,assistant,thinking,calls"  # else hidden, and a hit in it could not be seen
 
 
@@ -40,10 +40,33 @@ def found(hits: list[Hit], typed: str) -> list[Found]:
         engagement = hit.engagement.id if hit.engagement and hit.kind == "engagement" else ""
         block = str(hit.block - 1) if hit.block is not None else ""  # addresses count from 0
         show = _WITH_THINKING if hit.side == "thinking" else ""
-        href = session_url(hit.session_id, hit.round, e=engagement, q=typed, block=block, show=show)
+        passage = passage_of(hit.snippet)
+        href = session_url(
+            hit.session_id,
+            hit.round,
+            e=engagement,
+            q=typed,
+            block=block,
+            passage=passage,
+            show=show,
+        )
         copies = [session_url(id, hit.round, q=typed) for id in hit.copies]
         shown.append(Found(hit, href, highlighted(hit.snippet), copies))
     return shown
+
+
+def passage_of(snippet: Snippet) -> str:
+    """What a link to a hit says of the place to highlight: the words around the first one found.
+
+    A snippet leaves out what is between its pieces; those are not in one place.
+    """
+    told = in_words(snippet)
+    text, marks = told.text, told.marks
+    first, last = marks[0] if marks else (0, 0)
+    start = max(text.rfind("…", 0, first + 1) + 1, first - _AROUND)
+    end = text.find("…", last)
+    end = min(end if end >= 0 else len(text), last + _AROUND)
+    return one_line(text[start:end])
 
 
 def plain_hits(hits: list[Hit]) -> list[dict[str, Any]]:
@@ -92,49 +115,48 @@ def has_no_word(typed: str) -> bool:
     return bool(typed.strip()) and parse_query(typed).says_nothing(Filters())
 
 
-def search_url(
-    typed: str, sort: str, number: int, *, page: int | None = None, by: str | None = None
-) -> str:
-    """The address of other results for the same words."""
-    chosen = {"q": typed, "sort": by or sort, "page": str(page or (1 if by else number))}
-    usual = {"sort": "relevance", "page": "1"}
-    return "/search?" + urlencode({n: v for n, v in chosen.items() if usual.get(n) != v})
-
-
 def search_page(state: ServerState, request: Request) -> Response:
-    """Results; each kind of nothing has its own words."""
-    typed = request.query_params.get("q", "")[:2000]
+    """Results; each kind of nothing has its own words.
+
+    A script asks for parts: `1` hits alone (the palette), `page` what stands beside them, too, as
+    one types, and `counted` all of that with every count, which takes longer.
+    """
+    part = request.headers.get("x-fragment")
+    asked = asked_of(request.query_params)
     number = max(1, whole(request.query_params.get("page"), 1))
-    sort: Sort = "date" if request.query_params.get("sort") == "date" else "relevance"
     hits: list[Found] = []
     answer: Answer | None = None
     status, problem, last = "empty", "", 1
-    if typed.strip():
-        if not state.is_indexed:
-            status = "not indexed"
-        else:
-            try:
-                if has_no_word(typed):
-                    status = "no word"
-                else:
-                    start = (number - 1) * LIMIT
-                    answer = state.search(typed, sort=sort, limit=LIMIT, offset=start)
-                    hits = found(answer.hits, typed)
-                    last = -(-answer.total // LIMIT)
-                    status = "found" if hits else "no page" if answer.total else "nothing"
-            except MinutebookError as error:
-                status, problem = "problem", str(error)
-    template = "results.html" if wants_fragment(request.headers) else "search.html"
+    ways: list[Facet] = []
+    if asked.asks:
+        try:
+            if not state.is_indexed:
+                status = "not indexed"
+            elif has_no_word(asked.typed):
+                status = "no word"
+            else:
+                answer = asked.answer(state, limit=LIMIT, offset=(number - 1) * LIMIT)
+                hits = found(answer.hits, asked.typed)
+                last = max(1, -(-answer.total // LIMIT))
+                status = "found" if hits else "no page" if answer.total else "nothing"
+                if part != "1" and not answer.query.is_empty:
+                    ways = ways_of(state, asked, counted=part != "page")
+        except MinutebookError as error:
+            status, problem = "problem", str(error)
+    template = {"1": "results.html", "page": "search_inner.html", "counted": "search_inner.html"}
     return render(
-        template,
-        typed=typed,
+        template.get(part or "", "search.html"),
+        asked=asked,
+        typed=asked.typed,
         hits=hits,
         answer=answer,
+        ways=ways,
+        facets=facets_of(asked, answer) if answer is not None else [],
         number=number,
         last=last,
-        sort=sort,
+        pages=pages_of(number, last),
         first=(number - 1) * LIMIT + 1,
-        place=partial(search_url, typed, sort, number),
+        modes=MODES,
         state=status,
         problem=problem,
         stale=state.stale,

@@ -38,9 +38,15 @@ class BackgroundIngest:
     """Runs at most one ingest at a time, and reports its progress."""
 
     def __init__(
-        self, root: Path, places: tuple[Path, ...], hub: Hub, done: Callable[[], None]
+        self,
+        root: Path,
+        places: tuple[Path, ...],
+        hub: Hub,
+        begins: Callable[[], None],
+        done: Callable[[], None],
     ) -> None:
-        self._root, self._places, self._hub, self._done = root, places, hub, done
+        self._root, self._places, self._hub = root, places, hub
+        self._begins, self._done = begins, done
         self._running: asyncio.Task[None] | None = None
         self._again = False
         self._process: SpawnProcess | None = None
@@ -76,6 +82,7 @@ class BackgroundIngest:
         while True:
             self._again = False
             problem: str | None = _STOPPED
+            self._begins()
             try:
                 receiving = self._begin()
                 problem = await run_in_threadpool(self._follow, receiving)

@@ -1,4 +1,4 @@
-"""What happens while somebody is looking: changes on disk, and progress, as server-sent events.
+"""Changes on disk and progress, as server-sent events to open pages.
 
 The kernel tells of changes (inotify and its kin), so an idle server reads nothing at all.
 """
@@ -92,6 +92,7 @@ async def _watch(
         return
     from watchfiles import awatch
 
+    known: dict[Path, tuple[int, int, int] | None] = {}
     async for changes in awatch(
         *places,
         watch_filter=lambda change, path: wanted(change.name, path),
@@ -102,4 +103,18 @@ async def _watch(
         rust_timeout=60_000,
         ignore_permission_denied=True,
     ):
-        heard({Path(path) for _, path in changes})
+        # SQLite sets owner and mode of a log that it opens: a change that changes nothing.
+        states = {Path(path): _state(Path(path)) for _, path in changes}
+        changed = {p for p, state in states.items() if p not in known or known[p] != state}
+        known |= {path: states[path] for path in changed}
+        if changed:
+            heard(changed)
+
+
+def _state(path: Path) -> tuple[int, int, int] | None:
+    """What tells one state of a file from another; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

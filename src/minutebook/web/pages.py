@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -13,12 +15,14 @@ from starlette.responses import HTMLResponse
 
 from minutebook.archive.masking import unmarked
 from minutebook.derive.plain import one_line
+from minutebook.derive.usage.wording import money, short
 from minutebook.derive.wording import plural
+from minutebook.html.prose import prose
+from minutebook.html.standing_alone import day
 from minutebook.model.engagement import METHODS, Engagement, SessionRecord
 from minutebook.sources.registry import SOURCES
 from minutebook.web import signs
 from minutebook.web.parts import TOGGLES
-from minutebook.web.prose import prose
 from minutebook.web.state import ServerState
 
 if TYPE_CHECKING:
@@ -27,16 +31,17 @@ if TYPE_CHECKING:
 
 @cache
 def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("minutebook.web"),
+        loader=ChoiceLoader([PackageLoader("minutebook.web"), PackageLoader("minutebook.html")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters.update(line=line, percent=percent, safe_json=safe_json, date=date)
+    environment.filters.update(day=day, told=unmarked)
     environment.globals.update(
         METHODS=METHODS,
         TOGGLES=TOGGLES,
@@ -47,6 +52,13 @@ def _environment() -> Environment:
         ago=lambda at: signs.ago(at, datetime.now().astimezone()),
         span=signs.span,
         clock=signs.clock,
+        worked_for=signs.worked_for,
+        active_for=signs.active_for,
+        dollars=signs.dollars,
+        program_sign=signs.program_sign,
+        program_name=SOURCES.program_of,
+        money=money,
+        short=short,
         model_name=signs.model_name,
         project_name=signs.project_name,
         program_title=SOURCES.title_of,
@@ -67,8 +79,22 @@ def warm() -> None:
     prose("```python\npass\n```")
 
 
+_may_mend: ContextVar[bool] = ContextVar("may_mend", default=False)
+
+
+@contextmanager
+def mending(allowed: bool) -> Iterator[None]:
+    """Whether pages made meanwhile offer to correct what they show."""
+    token = _may_mend.set(allowed)
+    try:
+        yield
+    finally:
+        _may_mend.reset(token)
+
+
 def render(template: str, /, status: int = 200, **values: Any) -> HTMLResponse:
     """A page; secrets that did not become buttons (in attributes, say) are words."""
+    values.setdefault("may_mend", _may_mend.get())
     return HTMLResponse(unmarked(_environment().get_template(template).render(values)), status)
 
 
@@ -104,7 +130,7 @@ def date(moment: int | None) -> str:
 
 
 def percent(value: float) -> str:
-    return f"{value:.3f}".rstrip("0").rstrip(".") + "%"
+    return f"{value:.2f}".rstrip("0").rstrip(".") + "%"
 
 
 def session_url(session_id: str, round: int | None = None, **query: str) -> str:

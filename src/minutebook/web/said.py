@@ -15,6 +15,7 @@ from minutebook.web.api import answer
 from minutebook.web.state import ServerState
 
 _MOST = 64 * 1024  # bytes of a statement
+JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 _decoder = msgspec.json.Decoder(Statement)
 
 
@@ -28,7 +29,7 @@ def say(state: ServerState, session_id: str, body: bytes) -> Response:
     try:
         statement = _decoder.decode(body)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise BadArgument(f"This cannot be said: {error}.") from None
+        raise BadArgument(f"This is not a correction: {error}.") from None
     spoken = state.archive.say(session_id, statement)
     return answer(
         said=_plain(spoken.said),
@@ -40,13 +41,13 @@ def say(state: ServerState, session_id: str, body: bytes) -> Response:
     )
 
 
-def refusal(request: Request, *, read_only: bool) -> Response | None:
+def refusal(request: Request, wanted: str, *, read_only: bool) -> tuple[int, str] | None:
     """Why nothing can be said by this request; that it comes from our own pages is known."""
     if read_only:
-        return answer(403, problem="This viewer was started with --read-only: nothing is changed.")
+        return 403, "This viewer is read-only."
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":  # what a form of another site cannot send
-        return answer(415, problem="Send a statement as application/json.")
+    if kind != wanted:
+        return 415, f"Send a statement as {wanted}."
     return None
 
 

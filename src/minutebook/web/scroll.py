@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import quote
 
@@ -11,10 +11,10 @@ import msgspec
 from minutebook.archive import Archive
 from minutebook.archive.session import OpenSession, shape
 from minutebook.errors import NotFound
+from minutebook.html.opened import words_of
 from minutebook.model import Block, Round
 from minutebook.model.engagement import Engagement
 from minutebook.web.blocks import Item, items
-from minutebook.web.opened import words_of
 from minutebook.web.pages import session_url
 from minutebook.web.parts import Part, part_of, parts_of
 
@@ -45,6 +45,13 @@ class Scroll(msgspec.Struct, frozen=True):
         if not 0 <= at < len(round.blocks):
             raise NotFound(f"Round {number} has no block {at}.")
         return round.blocks[at], at < len(round.asked)
+
+    @property
+    def numbers(self) -> Iterable[int]:
+        """The numbers of its rounds."""
+        if isinstance(self.rounds, OpenSession):
+            return range(1, self.rounds.count + 1)
+        return list(self.rounds)
 
     @property
     def outline(self) -> list[tuple[int, int, int, tuple[int, ...]]]:
@@ -90,23 +97,28 @@ def groups_of(
     return found
 
 
-def find(archive: Archive, session_id: str, typed: str) -> dict[str, Any]:
-    """Where a text stands in a session, folded or not; in masked text, so that nobody can
-    guess at a secret."""
-    wanted = typed.casefold().strip()
+def find(
+    archive: Archive, session_id: str, typed: str, agent_id: str | None = None
+) -> dict[str, Any]:
+    """Where a text stands in a session, or in one of its subagents, folded or not; in masked
+    text, so that nobody can guess at a secret."""
+    wanted = " ".join(typed.casefold().split())
     places: list[Place] = []
-    for place in _places(archive, session_id, wanted) if wanted else ():
+    for place in _places(archive, session_id, wanted, agent_id) if wanted else ():
         if len(places) >= _MOST_FOUND:
             return {"places": places, "more": True}
         places.append(place)
     return {"places": places, "more": False}
 
 
-def _places(archive: Archive, session_id: str, wanted: str) -> Iterator[Place]:
-    session, scroll = archive.open(session_id), scroll_of(archive, session_id)
-    for shaped in session.shapes():
-        round = session.round(shaped.number)
-        for at, (block, kind) in enumerate(zip(round.blocks, shaped.kinds, strict=False)):
-            if wanted in words_of(block).casefold():
+def _places(
+    archive: Archive, session_id: str, wanted: str, agent_id: str | None
+) -> Iterator[Place]:
+    scroll = scroll_of(archive, session_id, agent_id)
+    for number in scroll.numbers:
+        round = scroll.round(number)
+        for at, (block, kind) in enumerate(zip(round.blocks, shape(round).kinds, strict=False)):
+            # A phrase may go on in the next line.
+            if wanted in " ".join(words_of(block).casefold().split()):
                 toggle = _TOGGLE.get(kind, kind)
                 yield part_of(scroll.parts, round.number, at), round.number, at, toggle

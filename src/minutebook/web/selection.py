@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from minutebook.archive.passing import matching, passes
+from minutebook.archive.programs import in_project
 from minutebook.derive.times import instant
 from minutebook.errors import BadArgument
 from minutebook.index.entry import seconds
@@ -18,7 +19,7 @@ from minutebook.verbs.decisions import Pair, newest_first
 
 GROUPS = ("project", "method", "agent", "program", "period")
 VIEWS = ("engagements", "sessions")
-_FLAGS = ("ghosts", "starred", "hidden", "copies")
+_FLAGS = ("ghosts", "starred", "hidden", "copies", "lanes")
 _TEXTS = ("project", "agent", "phase", "branch", "model")
 
 
@@ -40,6 +41,8 @@ class Selection(msgspec.Struct, frozen=True):
     starred: bool = False
     hidden: bool = False
     copies: bool = False
+    lanes: bool = False
+    """Whether the timeline shows every row and every bar."""
 
     @property
     def filters(self) -> Filters:
@@ -60,7 +63,17 @@ class Selection(msgspec.Struct, frozen=True):
     @property
     def narrows(self) -> bool:
         """Whether a filter may be hiding something."""
-        return self != Selection(view=self.view, group=self.group)
+        return self != Selection(view=self.view, group=self.group, lanes=self.lanes)
+
+    @property
+    def shown_project(self) -> str:
+        """The project as a person calls it."""
+        return (self.project or "").removeprefix("=")
+
+    @property
+    def unbounded(self) -> Selection:
+        """The same of all time."""
+        return msgspec.structs.replace(self, after=None, before=None)
 
     def query(self, **changes: object) -> str:
         """This selection, changed, as the query of a URL; what is usual is left out."""
@@ -115,6 +128,7 @@ def selection(params: Mapping[str, str]) -> Selection:
         starred=_is_on(params, "starred"),
         hidden=_is_on(params, "hidden"),
         copies=_is_on(params, "copies"),
+        lanes=_is_on(params, "lanes"),
         **{name: params.get(name) or None for name in _TEXTS},
     )
 
@@ -182,13 +196,6 @@ def _bare(record: SessionRecord, selection: Selection) -> bool:
         return False
     if (record.ghost and not selection.ghosts) or (selection.starred and not record.starred):
         return False
-    at = seconds(record.started)
-    if selection.after is not None and at < selection.after:
-        return False
-    if selection.before is not None and at >= selection.before:
-        return False
-    wanted = (selection.project or "").lower()
-    places = (record.cwd, record.project)
     return passes(record, selection.filters) and (
-        not wanted or any(wanted in place.lower() for place in places if place)
+        not selection.project or in_project(selection.project, record.cwd or record.project)
     )

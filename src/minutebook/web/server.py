@@ -23,7 +23,8 @@ def bound(host: str, port: int, token: str | None) -> socket.socket:
     if host not in _LOOPBACK and not token:
         raise BadArgument(
             f"{host} can be reached from other machines, and transcripts hold secrets: "
-            "give --token (any long word) too, or leave --host out."
+            "a token is required.",
+            remedy="token",
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     found = socket.socket(family, socket.SOCK_STREAM)
@@ -35,8 +36,12 @@ def bound(host: str, port: int, token: str | None) -> socket.socket:
         if isinstance(error, socket.gaierror):
             raise BadArgument(f"There is no '{host}' on this machine.") from None
         if isinstance(error, PermissionError):
-            raise BadArgument(f"Port {port} needs more rights: try --port 18821.") from None
-        raise Conflict(f"Port {port} is in use{_whose(port)}: try --port {port + 1}.") from None
+            raise BadArgument(
+                f"Port {port} needs more rights.", remedy="port", port=18821
+            ) from None
+        raise Conflict(
+            f"Port {port} is in use{_whose(port)}.", remedy="port", port=port + 1
+        ) from None
     return found
 
 

@@ -11,17 +11,18 @@ from starlette.responses import PlainTextResponse, Response
 from minutebook.archive.budgets import peaks_of
 from minutebook.archive.masking import secrets_of, unmarked
 from minutebook.archive.names import parse_rounds
+from minutebook.archive.remote import person_of
 from minutebook.errors import NotFound
-from minutebook.model import Message, Round, Subagent
+from minutebook.html.opened import opened, words_of
+from minutebook.model import Block, StrayResult, Subagent, ToolCall
 from minutebook.model.engagement import Engagement, SessionRecord
-from minutebook.record.markdown import write_round
-from minutebook.record.notation import parse_carrier
 from minutebook.sources.registry import SOURCES
 from minutebook.verbs.lineage import Relative, named, relatives
+from minutebook.verbs.share_text import rounds_markdown
 from minutebook.web.kept import kept_rows
-from minutebook.web.opened import opened, words_of
 from minutebook.web.pages import archive_note, name_of, render, session_url, wants_fragment
 from minutebook.web.parts import TOGGLES, part_of, show_query, shown_of, totals
+from minutebook.web.said_rows import said_rows
 from minutebook.web.scroll import Scroll, groups_of, scroll_of
 from minutebook.web.selection import whole
 from minutebook.web.state import ServerState
@@ -73,6 +74,7 @@ def _page(
         totals=totals(scroll.parts),
         index=index,
         groups=groups,
+        within="",
         engagements=engagements,
         kept=kept_rows(state.archive, record.session_id) if agent is None else [],
         current=current,
@@ -83,6 +85,9 @@ def _page(
         filled=peaks_of(state.archive, record.session_id) if agent is None else {},
         compactions=_compactions(state, record) if agent is None else 0,
         note=archive_note(state),
+        said=said_rows(state, record.session_id) if agent is None else [],
+        person=person_of(state.archive, record.session_id),
+        withheld=state.archive.open(record.session_id).withheld,
         page="session",
         title=name_of(record),
         named=named,
@@ -124,7 +129,9 @@ def part_fragment(
     engagements = () if agent_id else state.archive.record(session_id).engagements
     groups = groups_of(scroll, index, shown, engagements)
     filled = {} if agent_id else peaks_of(state.archive, session_id)
-    return render("part.html", groups=groups, scroll=scroll, agent=agent_id, filled=filled)
+    # In place, under the call that started it: its rounds are not those of this page.
+    within = agent_id if agent_id and request.query_params.get("within") else ""
+    return render("part.html", groups=groups, scroll=scroll, filled=filled, within=within)
 
 
 def outline(state: ServerState, session_id: str) -> dict[str, Any]:
@@ -143,7 +150,8 @@ def block_fragment(
     template = "block.html" if wants_fragment(request.headers) else "block_page.html"
     return render(
         template,
-        block=opened(block, typed=typed),
+        block=opened(block, typed=typed, kept=_kept(state, session_id, agent_id, number, at)),
+        agent_parts=_agent_parts(state, session_id, block),
         scroll=scroll,
         number=number,
         at=at,
@@ -152,6 +160,31 @@ def block_fragment(
         page="session",
         title=f"Round {number}",
     )
+
+
+def _kept(
+    state: ServerState, session_id: str, agent_id: str | None, number: int, at: int
+) -> str | None:
+    """What a tool answered, as it was recorded; None where there is no such answer."""
+    session = state.archive.open(session_id)
+    if agent_id is None:
+        rounds = [session.stored(number)]
+    else:
+        rounds = [r for r in session.stored_subagent(agent_id).rounds if r.number == number]
+    block = rounds[0].blocks[at] if rounds and at < len(rounds[0].blocks) else None
+    if not isinstance(block, ToolCall | StrayResult) or block.result is None:
+        return None
+    return block.result.text
+
+
+def _agent_parts(state: ServerState, session_id: str, block: Block) -> int:
+    """In how many parts the transcript of the subagent comes that a call started; 0 without."""
+    if not isinstance(block, ToolCall) or block.agent is None:
+        return 0
+    try:
+        return len(scroll_of(state.archive, session_id, unmarked(block.agent)).parts)
+    except NotFound:
+        return 0
 
 
 def raw_block(
@@ -191,18 +224,5 @@ def markdown(state: ServerState, request: Request, session_id: str) -> Response:
     """Rounds (``rounds=3-5,9``, or all) as Markdown, for the clipboard; secrets masked."""
     session = state.archive.open(session_id)
     numbers = parse_rounds(request.query_params.get("rounds") or "all", session.count)
-    body = "".join(write_round(_by_side(r), session_id) for r in session.rounds(numbers))
-    kept = (line for line in body.split("\n") if not parse_carrier(line))
-    text = unmarked("\n".join(kept)).strip().removeprefix("---").lstrip()
-    return PlainTextResponse(f"{text}\n")
-
-
-def _by_side(round: Round) -> Round:
-    """A round as one message a side: the single replies do not matter to a reader."""
-    messages = []
-    rest = round.blocks[len(round.asked) :]
-    if round.asked:
-        messages.append(Message("user", round.asked, at=round.started))
-    if rest:
-        messages.append(Message("assistant", rest, at=round.ended, model=round.model))
-    return Round(round.number, tuple(messages))
+    text = rounds_markdown(session.rounds(numbers), session_id)
+    return PlainTextResponse(f"{unmarked(text)}\n")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from minutebook.derive.times import instant
+from minutebook.derive.usage.figures import Cost
+from minutebook.derive.usage.wording import money
 from minutebook.model.engagement import METHODS
 from minutebook.model.session import project_of
 
@@ -21,6 +23,21 @@ LETTERS = {
     "research": "S",
     "plan": "P",
 }
+COLOURS = {
+    "review": ("#2563eb", "#60a5fa"),
+    "build": ("#15803d", "#4ade80"),
+    "design": ("#7c3aed", "#a78bfa"),
+    "debug": ("#a21caf", "#e879f9"),
+    "triage": ("#c2410c", "#fb923c"),
+    "reorg": ("#0f766e", "#2dd4bf"),
+    "write": ("#b45309", "#fbbf24"),
+    "research": ("#0e7490", "#22d3ee"),
+    "plan": ("#be185d", "#f472b6"),
+    "discuss": ("#475569", "#94a3b8"),
+    "deploy": ("#4d7c0f", "#a3e635"),
+    "": ("#6b7280", "#9ca3af"),
+}
+"""In light and in dark, for pictures that leave the page; style.css has the same (tested)."""
 PHASES = {
     "completed": "●",
     "in-progress": "◐",
@@ -39,6 +56,11 @@ def letter(method: str | None) -> str:
 def hue(method: str | None) -> str:
     """The class that colours a method; words from elsewhere stay neutral."""
     return f"m-{method}" if method in METHODS else "m-none"
+
+
+def program_sign(program: str) -> str:
+    """Two letters for a coding agent: its first and its last, which no two share so far."""
+    return (program[:1] + program[-1:]).upper()
 
 
 def phase_sign(phase: str) -> str:
@@ -79,7 +101,7 @@ def ago(timestamp: str | None, now: datetime) -> str:
 
 
 def span(started: str | None, ended: str | None) -> str:
-    """``41 min``, ``3 h 05``; empty where it is not known."""
+    """``41 min``, ``3 h 05 min``; empty where it is not known."""
     first, last = instant(started), instant(ended)
     if first is None or last is None or last <= first:
         return ""
@@ -89,8 +111,28 @@ def span(started: str | None, ended: str | None) -> str:
     if minutes < 60:
         return f"{minutes} min"
     if minutes < 48 * 60:
-        return f"{minutes // 60} h {minutes % 60:02}"
+        return f"{minutes // 60} h {minutes % 60:02} min"
     return f"{round(minutes / 1440)} days"
+
+
+def worked_for(milliseconds: int | None) -> str:
+    """``41 min``, ``3 h 05 min``: time at work, without the silences."""
+    if not milliseconds:
+        return ""
+    minutes = round(milliseconds / 1000) // 60  # as `minutebook usage` says it
+    if minutes < 60:
+        return f"{minutes} min" if minutes else "under a minute"
+    return f"{minutes // 60} h {minutes % 60:02} min"
+
+
+def active_for(seconds: float) -> str:
+    """The same of a figure of usage; ``0 min`` where there was no activity."""
+    return worked_for(round(1000 * seconds)) or "0 min"
+
+
+def dollars(exact: int) -> str:
+    """``$1.20``, of 10⁻¹² dollars; empty where nothing was counted."""
+    return money(Cost(exact)) if exact else ""
 
 
 def clock(milliseconds: int | None) -> str:

@@ -1,5 +1,6 @@
 // The home page: other ranges and filters without a reload, brushing, an endless list.
 import { $, $$, fragment } from "./kit.js";
+import { setGone } from "./live.js";
 
 const inner = () => $("#inner");
 
@@ -7,16 +8,28 @@ let turn = 0; // of what was asked for, only the last is shown
 let asking = 0;
 let dragging = false;
 
-async function show(url, { push = true, keepScroll = false } = {}) {
+/** Where the reader is, kept with each step of the history: rows of the list, and place. */
+function remember() {
+  const rows = $$(".list .row", inner()).length;
+  history.replaceState({ ...history.state, rows, top: scrollY }, "");
+}
+
+const address = () => location.pathname + location.search;
+let shown = address();
+
+async function show(url, { push = true, keepScroll = false, rows = 0, at = null } = {}) {
   const mine = ++turn;
-  const top = scrollY;
+  const top = at ?? scrollY;
+  if (push) remember();
   const focused = document.activeElement?.closest?.("#inner") ? focusKey(document.activeElement) : null;
   let html;
   asking++;
   try {
-    html = await fragment(url);
-  } catch {
-    if (mine === turn) location.href = url;
+    html = await fragment(url, "1", undefined, rows ? { "X-Rows": String(rows) } : {});
+  } catch (problem) {
+    // Without an answer the page stays as it is; what the server says to a bad address is a page.
+    if (problem instanceof TypeError) setGone(true);
+    else if (mine === turn) location.href = url;
     return;
   } finally {
     asking--;
@@ -24,7 +37,8 @@ async function show(url, { push = true, keepScroll = false } = {}) {
   if (mine !== turn) return;
   inner().innerHTML = html;
   if (push) history.pushState(null, "", url);
-  if (keepScroll) scrollTo(0, top);
+  shown = address();
+  if (keepScroll || at !== null) scrollTo(0, top);
   if (focused) $(focused)?.focus({ preventScroll: true });
   prepare();
 }
@@ -37,7 +51,7 @@ function focusKey(element) {
   return null;
 }
 
-const PIECES = [".controls", ".map", ".summary", ".timeline", ".legend", ".list"];
+const PIECES = [".opening", ".week", ".controls", ".map", ".unshown", ".summary", ".timeline", ".legend", ".programs", ".list"];
 
 /** News: everything but what somebody is typing or dragging, with as many rows as there were. */
 async function renew() {
@@ -92,6 +106,78 @@ function prepare() {
   });
   seen.observe(more);
   more.addEventListener("wanted", fill);
+}
+
+/** Back from another page: as many rows as there were, at the same place. */
+async function restore() {
+  const { rows = 0, top = 0 } = history.state ?? {};
+  if (!top || location.hash) return;
+  if (rows > $$(".list .row", inner()).length) await show(location.href, { push: false, rows, at: top });
+  else scrollTo(0, top);
+}
+
+/** A card with the whole topic, what came of it and what was decided: of a bar one points at. */
+function cards() {
+  const card = document.createElement("div");
+  card.id = "card";
+  card.role = "tooltip";
+  card.hidden = true;
+  document.body.append(card);
+  const known = new Map();
+  let over = null;
+  const open = async (bar) => {
+    const address = bar.dataset.card;
+    if (!known.has(address)) known.set(address, await fragment(address).catch(() => null));
+    if (over !== bar || !known.get(address) || !bar.isConnected) return;
+    card.innerHTML = known.get(address);
+    card.hidden = false;
+    const box = $(".edge", bar).getBoundingClientRect();
+    const left = Math.max(8, Math.min(box.left, innerWidth - card.offsetWidth - 8));
+    const above = box.top - card.offsetHeight - 6;
+    card.style.left = `${left + scrollX}px`;
+    card.style.top = `${(above > 0 ? above : box.bottom + 6) + scrollY}px`;
+    bar.setAttribute("aria-describedby", "card");
+  };
+  const close = () => {
+    over?.removeAttribute("aria-describedby");
+    over = null;
+    card.hidden = true;
+  };
+  const begin = (event) => {
+    const bar = event.target.closest?.(".bar");
+    if (bar === over) return;
+    close();
+    if (!bar || dragging) return;
+    over = bar;
+    setTimeout(() => over === bar && open(bar), event.type === "focusin" ? 0 : 180);
+  };
+  document.addEventListener("pointerover", begin);
+  document.addEventListener("focusin", begin);
+  document.addEventListener("pointerdown", close);
+  document.addEventListener("live:minutes", () => known.clear());
+}
+
+/** The calendar is one stop of the Tab key; arrows go on from there, to the next day with work. */
+function arrows() {
+  const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+  document.addEventListener("keydown", (event) => {
+    const day = event.target.closest?.(".calendar a");
+    const move = moves[event.key];
+    if (!day || !move) return;
+    event.preventDefault();
+    const place = (link) => $("path", link).getAttribute("d").match(/M(\d+) (\d+)/).slice(1).map(Number);
+    const order = (link) => place(link)[0] * 100 + place(link)[1];
+    const [x, y] = place(day);
+    const [dx, dy] = move;
+    const ahead = $$(".calendar a")
+      .filter((link) => (dx ? place(link)[1] === y && Math.sign(place(link)[0] - x) === dx
+        : Math.sign(order(link) - order(day)) === dy))
+      .sort((a, b) => Math.abs(order(a) - order(day)) - Math.abs(order(b) - order(day)));
+    if (!ahead.length) return;
+    day.tabIndex = -1;
+    ahead[0].tabIndex = 0;
+    ahead[0].focus();
+  });
 }
 
 const written = (seconds) => {
@@ -174,7 +260,8 @@ let zooming = false;
 export function board() {
   document.addEventListener("click", (event) => {
     const link = event.target.closest?.(
-      ".controls a, .legend a, .columns a, .timeline .nothing a, .list .nothing a, .summary .clear",
+      ".controls a, .legend a, .columns a, .timeline .nothing a, .list .nothing a, .figures .clear, .summary .clear, .calendar a, " +
+        ".lane-name a, .unshown a, .programs a, .timeline .note a, .week h2 a, .gist a, a.program",
     );
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
     event.preventDefault();
@@ -201,7 +288,13 @@ export function board() {
   document.addEventListener("change", (event) => {
     if (event.target.matches?.(".filters select, .filters [type=checkbox]")) event.target.form.requestSubmit();
   });
-  addEventListener("popstate", () => show(location.href, { push: false }));
+  history.scrollRestoration = "manual";
+  addEventListener("popstate", ({ state }) => {
+    if (address() === shown) return; // a link within the page: what has the focus stays
+    show(location.href, { push: false, rows: state?.rows ?? 0, at: state?.top ?? 0 });
+  });
+  addEventListener("pagehide", remember);
+  restore();
   document.addEventListener("live:minutes", renew);
   document.addEventListener("live:back", renew);
   document.addEventListener("live:progress", ({ detail }) => $(".empty") && detail.done && renew());
@@ -209,5 +302,7 @@ export function board() {
     document.addEventListener(name, () => renew.later && setTimeout(renew, 200));
   }
   brushing();
+  cards();
+  arrows();
   prepare();
 }

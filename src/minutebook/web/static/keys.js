@@ -17,6 +17,21 @@ function step(by) {
 }
 
 let lastKey = "";
+const PLACES = {
+  m: "/", s: "/search", d: "/decisions", u: "/usage", f: "/files", t: "/threads", l: "/lineage", e: "/engagements", r: "/report",
+};
+
+/** Escape closes the nearest thing that is open; what was typed stays. */
+function closes(event) {
+  const open = $("dialog[open]");
+  const card = $("#card:not([hidden])");
+  if (card) card.hidden = true;
+  else if (open) open.close();
+  else if (isTyping(event.target)) event.target.blur();
+  else return false;
+  event.preventDefault(); // a search field would empty itself
+  return true;
+}
 
 export function listenToKeys() {
   document.addEventListener("keydown", (event) => {
@@ -26,13 +41,11 @@ export function listenToKeys() {
       return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (isTyping(event.target)) {
-      if (event.key === "Escape") event.target.blur();
-      return;
-    }
+    if (event.key === "Escape" && closes(event)) return;
+    if (isTyping(event.target)) return;
     if ($("dialog[open]") && !["j", "k"].includes(event.key)) return; // the page behind stays as it is
     const action = { "/": openPalette, "?": () => $("#help").showModal() }[event.key];
-    const gone = lastKey === "g" && { m: "/", d: "/decisions" }[event.key];
+    const gone = lastKey === "g" && PLACES[event.key];
     lastKey = event.key;
     const link = $(`[data-key="${CSS.escape(event.key)}"]`);
     if (gone) location.href = gone;

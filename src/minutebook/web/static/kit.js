@@ -4,8 +4,8 @@ export const $ = (selector, root = document) => root.querySelector(selector);
 export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 
 /** HTML of our own server; a session deleted meanwhile is said, not thrown. */
-export async function fragment(url, kind = "1", signal) {
-  const answer = await fetch(url, { headers: { "X-Fragment": kind }, signal });
+export async function fragment(url, kind = "1", signal, more = {}) {
+  const answer = await fetch(url, { headers: { "X-Fragment": kind, ...more }, signal });
   if (!answer.ok) throw new Error((await answer.text()).length ? `${answer.status}` : "no answer");
   return answer.text();
 }

@@ -1,5 +1,5 @@
 // Server-sent events: what changed, and how far an ingest is.
-import { $ } from "./kit.js";
+import { $, toast } from "./kit.js";
 
 // A browser allows a host six connections. So one tab listens and tells the others; when it
 // closes, the next one takes over.
@@ -15,6 +15,7 @@ export function listen() {
     } else if (data.name !== "hello") tell(data);
   };
   document.addEventListener("live:progress", ({ detail }) => showProgress(detail));
+  guardLinks();
   channel.postMessage({ name: "hello" });
   if (navigator.locks) navigator.locks.request("minutebook-live", () => new Promise(lead));
   else lead();
@@ -42,6 +43,41 @@ function tell({ name, detail }) {
   else document.dispatchEvent(new CustomEvent(`live:${name}`, { detail }));
 }
 
+let gone = false;
+
+/** Whether the server has gone away; then links are tried before the page is left (VIEW-24). */
+export function setGone(now) {
+  if (gone === now) return;
+  gone = now;
+  $("#gone").hidden = !now;
+  if (!now) document.dispatchEvent(new CustomEvent("live:back"));
+}
+
+async function answers() {
+  const answer = await fetch("/api/v1/status", { cache: "no-store" }).catch(() => null);
+  setGone(!answer);
+  return Boolean(answer);
+}
+
+/** A link that leads nowhere would cost the reader the page they have. */
+function guardLinks() {
+  document.addEventListener("click", async (event) => {
+    const link = gone && event.target.closest?.("a[href]");
+    if (!link || link.origin !== location.origin || (link.pathname === location.pathname && link.hash)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (await answers()) link.click();
+    else toast("The server does not answer. This page stays as it is.");
+  }, { capture: true });
+  document.addEventListener("submit", async (event) => {
+    if (!gone || event.target.method === "dialog") return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (await answers()) event.target.requestSubmit();
+  }, { capture: true });
+  $("#again").addEventListener("click", answers);
+}
+
 function showState(state) {
   if (!state) return;
   const light = $("#live");
@@ -49,7 +85,9 @@ function showState(state) {
   light.hidden = false;
   light.classList.toggle("lost", state !== "live");
   $("span", light).textContent = state;
-  if (back) document.dispatchEvent(new CustomEvent("live:back"));
+  if (state !== "live") setTimeout(() => light.classList.contains("lost") && answers(), 300);
+  else if (gone) setGone(false);
+  else if (back) document.dispatchEvent(new CustomEvent("live:back"));
 }
 
 function showProgress(told) {
@@ -60,8 +98,8 @@ function showProgress(told) {
   $("progress", strip).value = share;
   const count = told.sessions ? ` of ${told.sessions.toLocaleString()} sessions` : "";
   $(".words", strip).textContent = told.problem
-    ? `The minutes could not be taken: ${told.problem}`
+    ? `Ingesting failed: ${told.problem}`
     : told.phase === "indexing"
-      ? "Making the search index …"
-      : `Taking the minutes${count}, offline: ${Math.round(100 * share)} %`;
+      ? "Building the search index …"
+      : `Ingesting${count}, offline: ${Math.round(100 * share)} %`;
 }

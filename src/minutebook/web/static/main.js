@@ -21,5 +21,6 @@ listenToKeys();
 palette();
 if ($("#inner")) (await import("./board.js")).board();
 if ($(".session")) (await import("./session.js")).session();
+if ($("[data-mend], [data-share], .mend-form, #inner")) (await import("./mend.js")).mend();
 listen();
 document.documentElement.dataset.ready = "true";

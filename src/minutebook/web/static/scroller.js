@@ -14,10 +14,17 @@ export class Scroller {
     this.known = new Map(); // measured heights
     this.sections = new Map(); // index → element
     this.open = new Set(); // addresses of unfolded blocks
+    this.pin = null; // where a link led, until the reader moves
+    this.goal = null; // the part we are on our way to
+    this.anchor = null; // what is being read: an element, and its place in the document
     this.sizes = new ResizeObserver((entries) => this.measured(entries));
-    for (const section of $$(".part", this.root)) this.adopt(+section.dataset.part, section, true);
-    addEventListener("scroll", () => this.soon(), { passive: true });
-    addEventListener("resize", () => this.soon());
+    for (const section of $$(":scope > .part", this.root)) this.adopt(+section.dataset.part, section, true);
+    addEventListener("scroll", () => this.scrolled(), { passive: true });
+    addEventListener("resize", () => this.settle());
+    // Everything else that moves rounds: what stands above them, and what a round itself loads.
+    this.sizes.observe(document.body);
+    this.sizes.observe(this.root);
+    document.fonts?.ready.then(() => this.settle());
     this.update();
   }
 
@@ -50,6 +57,59 @@ export class Scroller {
     return this.jumping || performance.now() - (this.ours ?? -1e9) < 250;
   }
 
+  // -- staying where the reader is
+
+  /** A link led here: it stays in view, whatever loads, until the reader moves. */
+  hold(pin) {
+    this.pin = pin;
+    this.settle();
+  }
+
+  release() {
+    this.pin = null;
+    this.remember();
+  }
+
+  /** Remember what is being read. */
+  remember() {
+    const all = $$(".round-head, .block", this.root);
+    const line = this.line;
+    const element = all.find((one) => one.getBoundingClientRect().bottom > line);
+    this.anchor = element ? { element, place: element.getBoundingClientRect().top + scrollY } : null;
+  }
+
+  /** Where what is read begins: below the bar that stays on top, where it does. */
+  get line() {
+    const bar = $(".toggles");
+    return bar && getComputedStyle(bar).position === "sticky" ? bar.offsetHeight : 0;
+  }
+
+  /** Heights have changed: put back in place what was read, or what a link led to. */
+  settle() {
+    if (this.pin) {
+      const { top, bottom } = this.pin.place();
+      const height = bottom - top;
+      const room = innerHeight - this.line;
+      const wanted = this.pin.centre && height < room ? this.line + (room - height) / 3 : this.line + 8;
+      if (Math.abs(top - wanted) >= 1) this.shift(top - wanted);
+      this.tall = document.documentElement.scrollHeight;
+    } else if (this.anchor?.element.isConnected) {
+      const now = this.anchor.element.getBoundingClientRect().top + scrollY;
+      const by = now - this.anchor.place;
+      this.anchor.place = now;
+      if (Math.abs(by) >= 1) this.shift(by);
+    }
+    this.soon();
+  }
+
+  scrolled() {
+    // A scrollbar that is dragged tells of nothing but the scrolling itself.
+    const same = document.documentElement.scrollHeight === this.tall;
+    if (this.pin && !this.isOurs && same) this.pin = null;
+    if (!this.pin && !this.jumping) this.remember();
+    this.soon();
+  }
+
   get origin() {
     return this.root.getBoundingClientRect().top + scrollY;
   }
@@ -64,9 +124,14 @@ export class Scroller {
   /** Put the parts around the viewport into the document, and take the others out. */
   update() {
     if (!this.parts.length) return;
+    // What was unfolded since is told of only after this frame: by old heights a part in view
+    // would seem to be elsewhere, and be taken out.
+    for (const [at, section] of this.sections) if (!section.style.height) this.known.set(at, section.offsetHeight);
     const margin = Math.max(400, innerHeight * 0.6);
-    const from = scrollY - this.origin - margin;
-    const to = scrollY - this.origin + innerHeight + margin;
+    // On the way to a part it is that part which counts, wherever the page has got to.
+    const here = this.goal === null ? scrollY - this.origin : this.topOf(this.goal);
+    const from = here - margin;
+    const to = here + innerHeight + margin;
     let first = null;
     let last = 0;
     let above = 0;
@@ -126,7 +191,7 @@ export class Scroller {
       .catch((error) => {
         if (error.name === "AbortError" || this.sections.get(at) !== section) return;
         if (error.message === "404") {
-          section.textContent = "This part is not there any more. Reload the page.";
+          section.textContent = "This part no longer exists. Reload the page.";
           return;
         }
         this.drop(at, section); // a hiccup: it is asked for again
@@ -137,30 +202,22 @@ export class Scroller {
 
   put(at, section, html) {
     if (this.sections.get(at) !== section) return;
-    const before = section.offsetHeight;
-    const isAbove = section.getBoundingClientRect().top < 56;
+    const read = section.contains(this.anchor?.element) ? addressOf(this.anchor.element) : null;
     section.innerHTML = html;
     section.style.height = "";
     for (const block of $$("details[data-at]", section)) if (this.open.has(block.dataset.at)) block.open = true;
-    const after = section.offsetHeight;
-    this.known.set(at, after);
-    // What is being read stays where it is.
-    if (isAbove && !this.jumping) this.shift(after - before);
-    this.onfill?.(section);
+    this.known.set(at, section.offsetHeight);
+    if (read && this.anchor) this.anchor.element = $(read, section) ?? section;
+    if (!this.jumping) this.settle(); // what is being read stays where it is
     this.soon();
   }
 
   measured(entries) {
     for (const { target } of entries) {
       const at = +target.dataset.part;
-      if (this.sections.get(at) !== target || target.style.height) continue;
-      const before = this.known.get(at);
-      const now = target.offsetHeight;
-      if (before === undefined || Math.abs(before - now) < 1) continue;
-      this.known.set(at, now);
-      if (target.getBoundingClientRect().bottom < 0) this.shift(now - before);
-      this.soon();
+      if (this.sections.get(at) === target && !target.style.height) this.known.set(at, target.offsetHeight);
     }
+    if (!this.jumping) this.settle();
   }
 
   partOf(round, block = 0) {
@@ -173,17 +230,19 @@ export class Scroller {
 
   /** Bring a part into the document and the viewport; resolves when it is there. */
   async reach(index) {
-    index = Math.min(index, this.parts.length - 1);
+    index = Math.max(0, Math.min(index, this.parts.length - 1));
+    this.goal = index;
     this.jumping = true;
     try {
-      for (let tries = 0; tries < 3 && !this.sections.has(index); tries++) {
-        this.to(this.origin + this.topOf(index) - 60);
+      for (let tries = 0; tries < 5 && this.goal === index; tries++) {
         this.update();
+        this.to(this.origin + this.topOf(index) - 60);
+        await Promise.all([...this.sections.values()].map((section) => section.filled));
+        if (this.sections.has(index)) break;
+        await new Promise((done) => setTimeout(done, 200)); // the server hiccuped
       }
-      await this.sections.get(index)?.filled;
-      await Promise.all([...this.sections.values()].map((section) => section.filled));
     } finally {
-      this.jumping = false;
+      if (this.goal === index) this.jumping = false;
     }
     return this.sections.get(index);
   }
@@ -191,16 +250,25 @@ export class Scroller {
   /** Scroll to a round, or to a block in it; null when the reader has asked for another since. */
   async go(round, block = null) {
     const mine = (this.heading = { round }); // where we are on our way to
+    this.pin = null;
     const section = await this.reach(this.partOf(round, block ?? 0));
     if (this.heading !== mine) return null;
     this.heading = null;
-    const target =
-      (block !== null && $(`[data-at="${round}.${block}"]`, section)) ||
-      $(`#round-${round}`) ||
-      $(`[data-round="${round}"]`, section);
-    this.ours = performance.now();
-    target?.scrollIntoView({ block: block === null ? "start" : "center" });
+    const address = block === null ? null : `[data-at="${round}.${block}"]`;
+    const find = () =>
+      (address && $(address, this.root)) || $(`#round-${round}`) || $(`[data-round="${round}"]`, this.root);
+    const target = find() ?? section;
+    if (!target) {
+      this.goal = null;
+      return null;
+    }
+    // By its address: the part it is in may be loaded again.
+    let last = target.getBoundingClientRect();
+    const place = () => (last = find()?.getBoundingClientRect() ?? last);
+    this.hold({ place, round, centre: block !== null });
+    this.goal = null;
     this.update();
+    this.settle();
     return target;
   }
 
@@ -221,7 +289,9 @@ export class Scroller {
     this.update();
     if (round === null) return;
     const target = await this.go(round);
-    if (target) this.shift(target.getBoundingClientRect().top - offset);
+    if (!target) return;
+    this.shift(target.getBoundingClientRect().top - offset);
+    this.release();
   }
 
   /** The session has grown. */
@@ -235,15 +305,28 @@ export class Scroller {
     return changed;
   }
 
-  /** The round at the top of the viewport. */
+  /** The round a link led to, or the one at the top of the viewport. */
   current() {
+    const held = this.pin?.round && $(`[data-round="${this.pin.round}"]`, this.root);
+    if (held) return held;
     const all = $$(".round", this.root);
-    return all.findLast((round) => round.getBoundingClientRect().top <= 80) ?? all[0];
+    const line = this.line + 24;
+    return all.findLast((round) => round.getBoundingClientRect().top <= line) ?? all[0];
   }
 
   async end() {
     this.heading = null;
+    this.pin = null;
     await this.reach(this.parts.length - 1);
+    this.goal = null;
     this.to(document.documentElement.scrollHeight);
+    this.remember();
   }
+}
+
+/** Finds an element of a part again after the part was loaded anew. */
+function addressOf(element) {
+  const block = element.closest("[data-at]");
+  if (block) return `[data-at="${block.dataset.at}"]`;
+  return `[data-round="${element.closest("[data-round]")?.dataset.round}"]`;
 }

@@ -3,16 +3,18 @@ import { $, $$, fragment } from "./kit.js";
 
 let asking = null;
 
-export async function results(typed, into) {
+export async function results(typed, into, { url = `/search?q=${encodeURIComponent(typed)}`, kind = "1" } = {}) {
   asking?.abort();
   const mine = (asking = new AbortController());
   try {
-    const html = await fragment(`/search?q=${encodeURIComponent(typed)}`, "1", mine.signal);
-    if (mine.signal.aborted) return;
+    const html = await fragment(url, kind, mine.signal);
+    if (mine.signal.aborted) return false;
     into.innerHTML = html;
     into.dataset.for = typed;
+    return true;
   } catch (error) {
     if (error.name !== "AbortError") into.textContent = "The viewer does not answer. Is it still running?";
+    return false;
   }
 }
 
@@ -68,9 +70,28 @@ export function palette() {
     field.addEventListener("input", open);
     return;
   }
-  field.addEventListener("input", () => {
-    history.replaceState(null, "", field.value ? `/search?q=${encodeURIComponent(field.value)}` : "/search");
+  let pause = 0;
+  field.addEventListener("input", async () => {
+    const url = new URL(location.href); // what was chosen beside the words stays
+    if (field.value) url.searchParams.set("q", field.value);
+    else url.searchParams.delete("q");
+    url.searchParams.delete("page");
+    history.replaceState(null, "", url.pathname + url.search);
     $("main h1").textContent = field.value ? `Found for “${field.value}”` : "Search";
-    results(field.value, page);
+    clearTimeout(pause);
+    if (await results(field.value, page, { url: url.href, kind: "page" })) {
+      pause = setTimeout(() => count(page), PAUSE);
+    }
   });
+}
+
+const PAUSE = 250; // ms without a letter; counting whose words and where takes several searches
+
+async function count(page) {
+  const { href } = location;
+  const html = await fragment(href, "counted").catch(() => null);
+  const holder = document.createElement("template");
+  holder.innerHTML = html ?? "";
+  const fresh = $(".facets", holder.content);
+  if (fresh && href === location.href) $(".facets", page)?.replaceWith(fresh);
 }

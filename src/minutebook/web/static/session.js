@@ -1,7 +1,9 @@
 // The session page: toggles, deep links, unfolding, secrets, finding, copying, following.
 import { $, $$, fragment, json, toast } from "./kit.js";
 import { keys } from "./keys.js";
+import { locate, paint, phraseIn, uncover, wordsIn } from "./passage.js";
 import { Scroller } from "./scroller.js";
+import { numbers, story } from "./story.js";
 
 const TOGGLES = ["user", "assistant", "thinking", "calls", "results"];
 const USUAL = "user,assistant,calls";
@@ -45,49 +47,176 @@ export async function session() {
     const url = new URL(location.href);
     url.hash = hash;
     url.searchParams.delete("part");
-    if (hash !== location.hash) for (const name of ["round", "block"]) url.searchParams.delete(name);
+    if (hash !== location.hash) for (const name of ["round", "block", "passage"]) url.searchParams.delete(name);
     if (show !== null) {
       if (show === USUAL) url.searchParams.delete("show");
       else url.searchParams.set("show", show || "none");
     }
     history.replaceState(null, "", url.href.replaceAll("%2C", ","));
   }
-  scroller.onview = mark;
+  const jump = (round) => {
+    settled = true;
+    history.pushState(null, "", linkTo(round));
+    return scroller.go(round);
+  };
+  const seen = story(scroller, jump);
+  scroller.onview = () => {
+    mark();
+    seen?.();
+  };
+  history.scrollRestoration = "manual"; // a place in pixels says nothing before parts are loaded
   for (const name of ["wheel", "touchmove", "keydown", "mousedown"]) {
-    addEventListener(name, () => (settled = true), { passive: true });
+    const moved = (event) => {
+      settled = true;
+      const stays = ["Shift", "Control", "Alt", "Meta"].includes(event.key) || event.target.closest?.("[data-copy]");
+      if (!stays) scroller.release();
+    };
+    addEventListener(name, moved, { passive: true, capture: true });
   }
 
-  async function toHash() {
-    const round = location.hash.match(/^#round-(\d+)$/);
-    if (!round) return;
-    const search = new URLSearchParams(location.search);
-    const block = search.get("round") === round[1] ? search.get("block") : null; // of a search hit
-    const target = await scroller.go(+round[1], block === null ? null : +block);
-    if (target?.matches("details[data-src]")) {
-      target.open = true;
-      await unfold(target);
-      target.scrollIntoView({ block: "center" });
-    }
-    $$(".round.here").forEach((element) => element.classList.remove("here"));
-    target?.closest(".round")?.classList.add("here");
-    const words = search.get("q");
-    const within = block === null ? target?.closest(".round") : target;
-    if (words && within) highlight(within, words.match(/[\p{L}\p{N}]+/gu) ?? []);
+  /** The address of a round: the server reads what precedes the #, a page what follows it. */
+  function linkTo(round) {
+    const url = new URL(base, location.href);
+    const show = new URLSearchParams(location.search).get("show");
+    if (show !== null) url.searchParams.set("show", show);
+    url.searchParams.set("round", round);
+    url.hash = `#round-${round}`;
+    return url.href.replaceAll("%2C", ",");
   }
-  addEventListener("hashchange", toHash);
+
+  /** Where the address leads: `#round-12`, `#round-12.7` (the seventh block), `?round=12`. */
+  function destination() {
+    const search = new URLSearchParams(location.search);
+    const named = location.hash.match(/^#round-(\d{1,9})(?:\.(\d{1,9}))?$/);
+    const round = named?.[1] ?? (location.hash ? null : search.get("round"));
+    if (!round || !/^\d{1,9}$/.test(round)) return null;
+    const same = search.get("round") === round || !search.has("round");
+    const block = named?.[2] ? +named[2] - 1 : same && search.get("block") ? +search.get("block") : null;
+    return { round: +round, block, passage: same ? search.get("passage") : null, words: search.get("q") ?? "" };
+  }
+
+  async function land() {
+    const wanted = destination();
+    if (!wanted) return;
+    const last = scroller.parts.at(-1)?.[2] ?? 0;
+    if (wanted.round > last || wanted.round < 1) {
+      toast(`There is no round ${wanted.round}: this session has ${last}.`);
+      return;
+    }
+    let target = await scroller.go(wanted.round, wanted.block);
+    if (!target) return; // the reader went elsewhere meanwhile
+    if (wanted.block !== null && !target.matches("[data-at]")) target = await unhide(wanted);
+    if (!target) return;
+    $$(".round.here").forEach((element) => element.classList.remove("here"));
+    target.closest(".round")?.classList.add("here");
+    if (wanted.passage || wanted.words) await showPassage(target, wanted);
+    else if (wanted.block !== null && target.matches("details[data-src]")) {
+      await unfoldAll(target);
+      await scroller.go(wanted.round, wanted.block);
+    }
+    document.documentElement.dataset.landed = wanted.round;
+  }
+  addEventListener("hashchange", land);
+
+  /** A block whose kind is not shown: everything is, then. */
+  async function unhide({ round, block }) {
+    for (const name of TOGGLES) shown.add(name);
+    told();
+    await scroller.again(shown);
+    return scroller.go(round, block);
+  }
+
+  /** Unfold what a search found, highlight it, and keep it in view. */
+  async function showPassage(target, wanted) {
+    const words = wanted.words.match(/[\p{L}\p{N}]+/gu) ?? [];
+    const passage = wanted.passage ?? "";
+    const round = () => $(`#round-${wanted.round}`) ?? $(`[data-round="${wanted.round}"]`);
+    const again = () => (wanted.block !== null && $(`[data-at="${wanted.round}.${wanted.block}"]`)) || round();
+    const look = (root, whole = false) => (root && passage ? locate(root, passage, whole, words) : null);
+    // Outside the round, a few words that happen to be the same are not it.
+    const sure = (root) => {
+      const range = look(root);
+      return range && (!words.length || wordsIn(root, words, range).length) ? range : null;
+    };
+    await unfoldAll(target);
+    let range = look(again(), true);
+    if (!range && wanted.block === null) {
+      // Nobody noted in which block of the round it stands: perhaps where one is cut short.
+      for (const more of $$(`[data-round="${wanted.round}"] .block > a.all`).slice(0, 6)) await showAll(more);
+    }
+    range ??= look(again());
+    if (!range && passage) range = await inSubagent(again(), passage, words);
+    if (!range && wanted.block === null) range = sure(round()?.closest(".part")) ?? sure($(".session-head")) ?? sure($(".rail"));
+    // Found by its meaning, or by a label that no page shows: what the link leads to is marked.
+    const found = range ? wordsIn(again().closest(".part") ?? document.body, words, range) : wordsIn(again(), words);
+    range ??= found[0] ?? firstWords(again());
+    if (!range) return;
+    paint("passage", [range]);
+    paint("found", found);
+    uncover(range);
+    // A page that is loaded in parts may load this one again.
+    const place = () => {
+      if (!range.startContainer.isConnected || range.collapsed) {
+        range = look(again()) ?? firstWords(again()) ?? range;
+        paint("passage", [range]);
+      }
+      return range.getBoundingClientRect();
+    };
+    scroller.hold({ place, round: wanted.round, centre: true });
+  }
+  function firstWords(root) {
+    if (!root) return null;
+    const walker = document.createTreeWalker($(".begins bdi, .prose, pre, .did", root) ?? root, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      if (!node.data.trim()) continue;
+      const range = new Range();
+      range.selectNodeContents(node);
+      if (range.getBoundingClientRect().height) return range;
+    }
+    return null;
+  }
+  /** Everything of a block that is folded or cut short. */
+  async function unfoldAll(block) {
+    if (block.matches("details[data-src]")) {
+      block.open = true;
+      scroller.open.add(block.dataset.at);
+      await unfold(block);
+    }
+    const cut = block.matches("[data-at]") ? $$(":scope > a.all", block) : $$(".user > a.all", block);
+    for (const more of cut) await showAll(more);
+  }
+  /** A passage of what a subagent said or did: unfolded under the call that started it. */
+  async function inSubagent(block, passage, words) {
+    const folded = block && $("details.subagent", block);
+    if (!folded) return null;
+    const from = `agent=${encodeURIComponent(folded.dataset.agent)}`;
+    const told = await json(`${api}/find?q=${encodeURIComponent(passage.slice(0, 60))}&${from}`).catch(() => null);
+    const place = told?.places[0];
+    if (!place) return null;
+    folded.open = true;
+    await subagentPart(folded, place[0]);
+    const inner = $(`[data-at="${CSS.escape(`${folded.dataset.agent}/${place[1]}.${place[2]}`)}"]`, folded);
+    if (!inner) return null;
+    await unfoldAll(inner);
+    return locate(inner, passage, false, words);
+  }
 
   // -- toggles
 
   function press(name) {
     if (shown.has(name)) shown.delete(name);
     else shown.add(name);
+    told();
+    return scroller.again(shown);
+  }
+  /** What is shown, on the buttons and in the address. */
+  function told() {
     for (const link of $$(".toggle")) {
       const on = shown.has(link.dataset.toggle);
       link.setAttribute("aria-pressed", on);
       $("small", link).textContent = on ? "" : count(link.dataset.toggle).toLocaleString();
     }
     address({ show: TOGGLES.filter((one) => shown.has(one)).join(",") });
-    return scroller.again(shown);
   }
   function count(name) {
     if (totals) return totals[name];
@@ -104,6 +233,8 @@ export async function session() {
   }
   TOGGLES.forEach((name, at) => keys.set(String(at + 1), () => press(name)));
 
+  numbers(scroller, jump);
+
   // -- unfolding, and what is too long to be shown at once
 
   async function unfold(block) {
@@ -115,13 +246,14 @@ export async function session() {
         holder.innerHTML = html;
         link.replaceWith(holder.content);
       })
-      .catch(() => (link.textContent = "It is not there any more."));
+      .catch(() => (link.textContent = "It no longer exists."));
     return block.loading;
   }
   $("#scroll").addEventListener(
     "toggle",
     (event) => {
       const block = event.target;
+      if (block.matches?.("details.subagent") && block.open && !$(".part", block)) subagentPart(block, 0);
       if (!block.matches?.("details[data-src]")) return;
       if (block.open) {
         scroller.open.add(block.dataset.at);
@@ -130,6 +262,23 @@ export async function session() {
     },
     true,
   );
+  /** A part of a subagent's transcript, in place; the next one is a click away. */
+  async function subagentPart(folded, part) {
+    const { base: from, parts } = folded.dataset;
+    const show = TOGGLES.filter((name) => shown.has(name)).join(",") || "none";
+    const html = await fragment(`${from}/parts/${part}?within=1&show=${show}`).catch(() => null);
+    if (html === null) return;
+    $(".unfold, .next", folded)?.remove();
+    const section = document.createElement("section");
+    section.className = "part";
+    section.innerHTML = html;
+    folded.append(section);
+    if (part + 1 >= +parts) return;
+    const next = document.createElement("button");
+    Object.assign(next, { type: "button", className: "next", textContent: "Show more of this subagent" });
+    next.addEventListener("click", () => subagentPart(folded, part + 1));
+    folded.append(next);
+  }
   async function showAll(link) {
     const block = link.closest(".block");
     const html = await fragment(link.href).catch(() => null);
@@ -148,11 +297,12 @@ export async function session() {
     const secret = event.target.closest("button.secret:not(.shown)");
     if (secret) reveal(secret);
     const number = event.target.closest("a.number");
-    if (number) navigator.clipboard?.writeText(number.href).then(() => toast("Link copied"), () => {});
+    if (number) navigator.clipboard?.writeText(linkTo(number.closest("[data-round]").dataset.round)).then(() => toast("Link copied"), () => {});
   });
   async function reveal(button) {
     const round = button.closest("[data-round]").dataset.round;
-    const from = agent ? `?agent=${encodeURIComponent(agent)}` : "";
+    const whose = button.closest("[data-agent]")?.dataset.agent;
+    const from = whose ? `?agent=${encodeURIComponent(whose)}` : "";
     const told = await json(`${api}/rounds/${round}/secrets/${button.dataset.secret}${from}`).catch(() => null);
     // What is well known of a key stands before the button, as "ghp_…": the secret begins with it.
     const before = button.previousSibling;
@@ -170,32 +320,13 @@ export async function session() {
 
   // -- finding
 
-  function highlight(root, words) {
-    if (!CSS.highlights) return null;
-    const ranges = [];
-    const wanted = words.map((word) => word.toLowerCase()).filter(Boolean);
-    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
-    for (let node = walker.nextNode(); node && ranges.length < 500; node = walker.nextNode()) {
-      const text = node.data.toLowerCase();
-      for (const word of wanted) {
-        for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) {
-          const range = new Range();
-          range.setStart(node, at);
-          range.setEnd(node, at + word.length);
-          ranges.push(range);
-        }
-      }
-    }
-    CSS.highlights.set("found", new Highlight(...ranges));
-    return ranges[0] ?? null;
-  }
   const form = $("#find");
   const input = $("#find-words");
   let places = [];
   let place = -1;
   async function find() {
     const words = input.value.trim();
-    CSS.highlights?.delete("found");
+    for (const name of ["found", "passage"]) paint(name, []);
     places = [];
     place = -1;
     $("#find-count").textContent = "";
@@ -217,18 +348,13 @@ export async function session() {
     if (toggle && !shown.has(toggle)) await press(toggle);
     const target = await scroller.go(round, block);
     if (!target) return;
-    const words = [input.value.trim()];
-    if (target.matches("details")) {
-      target.open = true;
-      await unfold(target);
-    }
-    let range = highlight(target, words);
-    const more = $("a.all", target);
-    if (!range && more) {
-      await showAll(more);
-      range = highlight(target, words);
-    }
-    range?.startContainer.parentElement.scrollIntoView({ block: "center" });
+    await unfoldAll(target);
+    const ranges = phraseIn(target, input.value);
+    paint("found", ranges);
+    paint("passage", []);
+    if (!ranges.length) return;
+    uncover(ranges[0]);
+    scroller.hold({ place: () => ranges[0].getBoundingClientRect(), round, centre: true });
   }
   if (!agent) {
     form.hidden = false;
@@ -311,7 +437,7 @@ export async function session() {
     if (!detail.ids.includes(id) || agent) return;
     const told = await json(`${api}/outline`).catch(() => null);
     if (!told) {
-      toast("This session is not there any more.");
+      toast("This session no longer exists.");
       return;
     }
     totals = told.totals;
@@ -335,18 +461,16 @@ export async function session() {
       await navigator.clipboard.writeText(text);
       toast(words);
     } catch {
-      toast("The browser did not let us copy.");
+      toast("The browser did not allow copying.");
     }
   }
   for (const button of $$("[data-copy]")) {
     if (agent && button.dataset.copy === "markdown") continue;
     button.hidden = false;
     button.addEventListener("click", async () => {
-      const round = scroller.current()?.dataset.round ?? "1";
+      const round = scroller.heading?.round ?? scroller.current()?.dataset.round ?? "1";
       if (button.dataset.copy === "link") {
-        const url = new URL(location.href);
-        url.hash = `#round-${round}`;
-        copy(url.href, `Link to round ${round} copied`);
+        copy(linkTo(round), `Link to round ${round} copied`);
       } else if (button.dataset.copy === "resume") copy(button.dataset.text, "Command copied: paste it in a terminal");
       else {
         const range = railed ? railed.dataset.ranges.trim().replaceAll(" ", ",") : round;
@@ -356,5 +480,5 @@ export async function session() {
     });
   }
 
-  await toHash();
+  await land();
 }

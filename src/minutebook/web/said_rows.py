@@ -1,0 +1,36 @@
+"""What a person said of a session, as pages list it."""
+
+from __future__ import annotations
+
+import msgspec
+
+from minutebook.model.said import Renumber, Said, Undo, Unread
+from minutebook.verbs.correct import in_words
+from minutebook.web.pages import line
+from minutebook.web.state import ServerState
+
+
+class SaidRow(msgspec.Struct, frozen=True):
+    """One thing that was said, as a page lists it."""
+
+    id: str
+    at: str | None
+    words: str
+    undone: bool
+    last: bool
+    """Whether `undo` takes back this one."""
+
+
+def said_rows(state: ServerState, session_id: str) -> list[SaidRow]:
+    """What was said of a session, newest first."""
+    said = [s for s in state.archive.said(session_id) if not isinstance(s.statement, Undo)]
+    holding = [
+        s.id for s in said if not s.undone and not isinstance(s.statement, Renumber | Unread)
+    ]
+    last = holding[-1] if holding else ""
+    return [SaidRow(s.id, s.at, words_of(s), s.undone, s.id == last) for s in reversed(said)]
+
+
+def words_of(said: Said) -> str:
+    """One thing that was said, on one line."""
+    return line(in_words(said))
