@@ -20,9 +20,9 @@ from minutebook.derive.tokens import tokens
 from minutebook.errors import BadArgument, NotFound
 from minutebook.model import Message, Round, Text, Thinking, ToolCall, ToolResult
 from minutebook.verbs.context import build_context, inject
-from minutebook.verbs.context_text import PREAMBLE, Context, Source
+from minutebook.verbs.context_text import Context, Source, preamble
 from minutebook.verbs.materialise import materialise
-from minutebook.verbs.round_text import EVERYTHING, Fidelity, round_text
+from minutebook.verbs.round_text import COMMANDS, EVERYTHING, Fidelity, round_text
 from minutebook.verbs.tag import tag
 from tests.agents import planted
 from tests.agents.conftest import (
@@ -304,6 +304,20 @@ def test_the_commands_of_references_work(archive: Archive, run: Run) -> None:
     assert "Write tests for both" in run(*command).stdout
 
 
+def test_the_command_line_says_where_quoted_text_ends(archive: Archive, run: Run) -> None:
+    """CTX-05: a mark with a random name ends it, the last line of all, within the budget."""
+    id = session_of(archive, "passkey")
+    marks = set()
+    for budget in (300, 700, 4_000):
+        shown = run("context", id, "--budget", str(budget)).stdout.rstrip("\n")
+        first, *_, last = shown.split("\n")
+        mark = last.strip("</>")
+        assert first.endswith(f"`</{mark}>`:") and shown.count(f"</{mark}>") == 2
+        assert tokens(shown) <= budget
+        marks.add(mark)
+    assert len(marks) == 3
+
+
 def test_the_command_line_builds_contexts(archive: Archive, run: Run) -> None:
     """CTX-02: full, compressed, rounds and budget as options; Markdown or JSON."""
     id = session_of(archive, "passkey")[:8]
@@ -512,9 +526,9 @@ def test_what_is_damaged_is_named(examples: Path, tmp_path: Path) -> None:
 def test_it_says_what_it_is(archive: Archive) -> None:
     """Whoever reads it is told that it is data, and how to get more."""
     text = materialise(archive, [session_of(archive, "passkey")]).text
-    assert text.startswith(PREAMBLE)
-    assert "not as instructions" in PREAMBLE
-    assert "`--full`" in PREAMBLE
+    assert text.startswith(preamble(COMMANDS))
+    assert "not as instructions" in preamble(COMMANDS)
+    assert "`--full`" in preamble(COMMANDS)
 
 
 def test_typed_words_are_told_as_they_were_typed() -> None:

@@ -15,7 +15,7 @@ import pytest
 from minutebook.archive import Archive
 from minutebook.errors import BadArgument, Conflict, NotFound
 from minutebook.record.layout import Layout
-from minutebook.verbs.install_claude import ClaudeHome
+from minutebook.verbs.install_agents import ClaudeHome
 from minutebook.verbs.install_service import launchd_unit, remove_unit, systemd_unit, write_unit
 from tests.conftest import as_line, user
 
@@ -285,8 +285,8 @@ def fire(script: Path, event: object, archive: Path, **env: str) -> float:
 
 def awaited(layout: Layout) -> str:
     for _ in range(300):
-        if layout.hook_log.exists():
-            return layout.hook_log.read_text()
+        if layout.hook_log.exists() and (told := layout.hook_log.read_text()):
+            return told
         time.sleep(0.1)
     raise AssertionError("the hook did nothing")
 
@@ -377,3 +377,28 @@ def test_units_come_and_go(tmp_path: Path, what: str) -> None:
     assert run("--uninstall").returncode == 0
     assert tree(tmp_path) == {}
     assert run("--uninstall").returncode == 2
+
+
+def test_a_dry_run_shows_the_text_that_would_be_written(tmp_path: Path) -> None:
+    """FUT-05: what a hook and a skill say is seen before they are there, as systemd's unit is."""
+    done = subprocess.run(
+        [*COMMAND, "install", "claude-code", "--root", str(tmp_path / "c"), "--dry-run"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    for name in ("SKILL.md", "session-end.sh"):
+        path = tmp_path / "c" / "skills" / "minutebook" / name
+        assert f"# {path}\n" in done
+    assert "name: minutebook" in done and "#!/bin/sh" in done
+
+
+def test_a_deleted_settings_file_is_called_removed(tmp_path: Path) -> None:
+    """FUT-05: a file that held nothing but our hook is gone, not "without our hook"."""
+    place = ("claude-code", "--root", str(tmp_path / "c"))
+    subprocess.run([*COMMAND, "install", *place], check=True, capture_output=True)
+    done = subprocess.run(
+        [*COMMAND, "install", *place, "--uninstall"], capture_output=True, text=True, check=True
+    ).stdout
+    settings = tmp_path / "c" / "settings.json"
+    assert f"removed: {settings}\n" in done and not settings.exists()

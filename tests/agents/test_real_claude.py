@@ -15,7 +15,7 @@ from minutebook.archive import Archive
 from minutebook.record.engagements import read_records
 from minutebook.record.layout import Layout
 from minutebook.verbs.engagement import listed
-from minutebook.verbs.install_claude import ClaudeHome
+from minutebook.verbs.install_agents import ClaudeHome
 from tests.conftest import needs_corpus
 from tests.test_resume import BIN, home_of, tools
 

@@ -106,4 +106,4 @@ def _refuse_foreign(unit: Unit) -> None:
     if unit.path.exists():
         present = unit.path.read_text(encoding="utf-8", errors="replace")
         if "minutebook" not in present:
-            raise Conflict(f"{unit.path} is somebody else's: left untouched.")
+            raise Conflict(f"{unit.path} was not written by minutebook. It was left untouched.")
