@@ -59,7 +59,7 @@ def arrows() -> dict[str, Counter[str]]:
 
 
 def floors(found: dict[str, Counter[str]]) -> list[list[str]]:
-    """Rooms by height: each stands above everything it imports."""
+    """Layers by height: each is above everything it imports."""
     height: dict[str, int] = {}
 
     def measure(room: str, above: tuple[str, ...] = ()) -> int:
@@ -84,7 +84,7 @@ def said(path: Path) -> str:
 
 def drawn() -> str:
     found = arrows()
-    lines = ["## Rooms, and who may enter", "", "Imports only point down.", "", "```"]
+    lines = ["## Layers", "", "Imports only point down.", "", "```"]
     lines += ["   ".join(rooms) for rooms in floors(found)]
     lines += ["```", "", "| room | what it is | imports |", "|---|---|---|"]
     every = modules()
