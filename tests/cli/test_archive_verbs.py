@@ -119,13 +119,13 @@ def test_what_rebuild_mends_is_no_failure(run: Run, archive: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "sentence"),
     [
-        (["inscribe"], "Name sessions, or say --all."),
-        (["inscribe", "Reed", "--all"], "Name sessions, or say --all."),
+        (["inscribe"], "Name sessions, or use --all."),
+        (["inscribe", "Reed", "--all"], "Name sessions, or use --all."),
         (["inscribe", "nobody"], "No session is called 'nobody'"),
         (["append", "Reed"], "is not in the archive yet"),
         (["append", "nobody"], "No session is called 'nobody'"),
-        (["check"], "Name sessions, or say --all."),
-        (["check", "--all"], "Nothing is inscribed yet"),
+        (["check"], "Name sessions, or use --all."),
+        (["check", "--all"], "Nothing is archived yet"),
         (["check", "nobody"], "No session is called 'nobody'"),
         (["check", "Reed"], "is not in the archive yet"),
         (["export-claude", "nobody"], "No session is called 'nobody'"),

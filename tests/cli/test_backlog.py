@@ -136,7 +136,7 @@ def test_a_dry_run_says_what_it_would_cost(run: Run, places: list[str], stub: St
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (["--extractor", "offline"], "offline asks none"),
+        (["--extractor", "offline"], "offline does not"),
         (["--extractor", "anthropic"], "set ANTHROPIC_API_KEY"),
         ([], "there is no key"),
     ],

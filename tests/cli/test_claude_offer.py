@@ -46,7 +46,7 @@ def test_auto_names_it_and_what_it_would_send_and_cost(
 def test_a_dry_run_names_it_too(run: Run, places: list[str], claude: Path) -> None:
     """ING-27, UND-09: with the length of what would be sent."""
     ran = run("ingest", *places, "--dry-run")
-    assert "There is no key, so `ingest` would go offline." in ran.out
+    assert "No key found, so `ingest` would run offline." in ran.out
     assert OFFER in ran.err and not claude.exists()
 
 

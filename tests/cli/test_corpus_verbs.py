@@ -68,7 +68,7 @@ def test_search_finds_turns_by_surface(run: Run, places: list[str]) -> None:
 def test_search_builds_what_is_not_there(run: Run, places: list[str]) -> None:
     """CORP-09, CORP-11: with the preset's defaults, of which one is a window of 90 days."""
     ran = run("corpus", "search", "passkey", *places)
-    assert ran.status == 0 and "Made a corpus in" in ran.err
+    assert ran.status == 0 and "Created a corpus in" in ran.err
     assert "Nothing found for 'passkey'" in ran.err  # the examples are older
 
 
@@ -116,7 +116,7 @@ def test_a_manual_corpus_waits_for_a_build(run: Run, places: list[str]) -> None:
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["search"], "Say what to look for."),
+        (["search"], "Give words to search for."),
         (["search", "x", "--surface", "assistant_full"], "The surfaces of this corpus are"),
         (["search", "x", "--surface", "thinking"], "'thinking' is not one of"),
         (["search", "x method:debug"], "leave method: out of the query"),

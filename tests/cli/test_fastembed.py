@@ -78,4 +78,7 @@ def test_without_the_extra_its_name_is_said(
     monkeypatch.setitem(sys.modules, "fastembed", None)
     ran = run("semantic", "use", "fastembed", "--archive", archive)
     assert ran.status == 2
-    assert ran.err == "fastembed is not installed: `pip install 'minutebook[semantic]'`.\n"
+    assert ran.err == (
+        "This needs minutebook[semantic], which is not installed: "
+        f"{sys.executable} -m pip install 'minutebook[semantic]'\n"
+    )

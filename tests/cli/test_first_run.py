@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from minutebook.cli import terminal
 from tests.cli.conftest import Run
 from tests.conftest import as_line, user
 
@@ -106,10 +107,10 @@ def test_a_first_search_says_what_it_made(run: Run, own_home: Path) -> None:
     """One note, once: an index that only its owner can read, and may delete."""
     first = run("search", "passkey", "--mode", "lexical")
     assert first.status == 0 and "passkey" in first.out
-    assert first.err.count("Made a search index in") == 1
+    assert first.err.count("Created a search index in") == 1
     made = [path for path in (own_home / "data").rglob("*") if path.is_file()]
     assert made and all("search" in str(path) or "embed" in path.name for path in made)
-    assert "Made a search index" not in run("search", "passkey", "--mode", "lexical").err
+    assert "Created a search index" not in run("search", "passkey", "--mode", "lexical").err
 
 
 @pytest.mark.parametrize("verb", [["ingest"], ["inscribe", "--all"]], ids=" ".join)
@@ -152,4 +153,16 @@ def test_a_server_says_what_it_makes(own_home: Path, examples: Path) -> None:
     finally:
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=30)
-    assert told.count("Makes a search index in") == 1
+    assert told.count("Creating a search index in") == 1
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+def test_the_first_screen_fits_a_terminal_of_any_width(run: Run, columns: int) -> None:
+    """FMT: what was found, where the archive is and three things to do; only paths are longer."""
+    lines = run(columns=columns).out.splitlines()
+    assert all(terminal.width(line) <= columns for line in lines if "/" not in line)
+    assert not any("\x1b" in line for line in lines)  # a pipe has no colours
+    told = "\n".join(lines)
+    found, archive, steps = (told.index(t) for t in ("Found ", "Archive: ", "What to do next:"))
+    assert found < archive < steps
+    assert len([line for line in lines[-3:] if line.startswith("  minutebook ")]) == 3

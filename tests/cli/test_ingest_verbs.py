@@ -73,7 +73,7 @@ def test_flags_combine(run: Run, places: list[str], examples: Path) -> None:
         (["--since", "yesteryear"], "is not a date"),
         (["--extractor", "anthropic"], "set ANTHROPIC_API_KEY"),
         (["--extractor", "openai"], "--base-url"),
-        (["--extractor", "offline", "--batch"], "leave --batch out"),
+        (["--extractor", "offline", "--batch"], "leave out --batch"),
         (["--extractor", "magic"], "magic"),
         (["--concurrency", "0"], "concurrency"),
         (["--max-cost", "much"], "much"),

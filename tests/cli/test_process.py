@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -126,6 +127,28 @@ def test_a_bug_shows_a_traceback_only_with_debug() -> None:
         check=False,
     )
     assert "Traceback" in debug.stderr
+
+
+def test_a_run_with_nothing_to_do_loads_no_rules(
+    spawn: Run, examples: Path, tmp_path: Path
+) -> None:
+    """Patterns, models and numpy take longer to load than looking at what changed (ING-25)."""
+    root = shutil.copytree(examples, tmp_path / "root")
+    for path in root.rglob("*.jsonl"):
+        os.utime(path, (1_700_000_000, 1_700_000_000))  # over: nothing waits for the next run
+    arguments = ["ingest", "--extractor", "offline", "--root", str(root)]
+    spawn(*arguments)
+    program = (
+        "import atexit, sys\n"
+        "loaded = lambda: {'numpy', 'minutebook.extract.offline.features'} & sys.modules.keys()\n"
+        "atexit.register(lambda: print('loaded:', sorted(loaded()), file=sys.stderr))\n"
+        "from minutebook.cli.main import main\n"
+        f"main({arguments!r})\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert "loaded: []" in done.stderr
 
 
 def test_help_imports_no_verb() -> None:

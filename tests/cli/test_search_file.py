@@ -84,13 +84,33 @@ def test_a_person_reads_two_lines_a_hit(run: Run, places: list[str], columns: in
         "read, edited 2×:" in lines[1] and "login.py  minutebook show bbbbbbbb#1 --full" in lines[1]
     )
     shown = run("show", "bbbbbbbb#1", "--full", *places).out
-    assert "old_string" in shown or "- a" in shown or "-a" in shown
+    assert "- a" in shown
     secret = run("search", "--file", "secret.txt", *places, columns=columns)
     assert secret.out and KEY[20:] not in secret.out
     assert KEY[20:] not in run("search", "--file", "secret.txt", "--json", *places).out
     nothing = run("search", "--file", "nowhere.py", *places)
     assert nothing.status == 0 and "No tool has read or changed" in nothing.err
     assert run("search", "login", "--file", "login.py", *places).status == 2
+
+
+def test_a_hit_names_the_block_of_its_edit(run: Run, places: list[str]) -> None:
+    """SRCH-17: one edit is shown alone, as a diff without the names of the tool's fields."""
+    (Path(places[3])).mkdir()
+    one = run("search", "--file", "bbbbbbbb.md", *places).out.splitlines()[1]
+    address = one.rpartition("minutebook show ")[2]
+    assert address == "bbbbbbbb#1.5"
+    shown = run("show", address, *places).out
+    assert "+ words" in shown and "/w/docs/bbbbbbbb.md +1 -0" in shown
+    assert "content" not in shown and "login.py" not in shown
+    several = run("search", "--file", "login.py", *places).out.splitlines()[1]
+    assert "bbbbbbbb#1 --full (#1.3, #1.4)" in several
+
+
+def test_edits_are_shown_as_diffs(run: Run, places: list[str]) -> None:
+    """SRCH-17: what was replaced by what has signs, not the names of the tool's fields."""
+    (Path(places[3])).mkdir()
+    shown = run("show", "bbbbbbbb#1", "--only", "calls", "--full", *places).out
+    assert "- a\n" in shown and "+ b\n" in shown and "old_string" not in shown
 
 
 def test_a_glob_lists_a_round_once(run: Run, places: list[str]) -> None:
@@ -138,7 +158,7 @@ def test_filters_that_leave_nothing_are_named(run: Run, places: list[str]) -> No
     (Path(places[3])).mkdir()
     ran = run("search", "--file", "login.py", "-p", "elsewhere", *places)
     assert ran.status == 0 and "2 rounds touched a file like 'login.py'" in ran.err
-    assert "none passes the filters" in ran.err and "No tool has" not in ran.err
+    assert "no round passes the filters" in ran.err and "No tool has" not in ran.err
     assert found(run, "--file", "login.py", "-p", "elsewhere", *places)["left_out"] == 2
 
 

@@ -236,8 +236,9 @@ def test_bad_input_is_one_sentence(run: Run, places: list[str], tmp_path: Path) 
         (["--model", "a", "--model", "b"], "two values for --model"),
         (["--phase", "blocked", "--phase", "started"], "two values for --phase"),
         (["-d", "2026-02-31"], "is not a date"),
-        (["--since", "2026-03-01", "-d", "2026-01-01"], "no day: 2026-01-01 is before 2026-03-01"),
-        (['"" -- ()'], "no word in that query"),
+        (["--since", "2026-03-01", "-d", "2026-01-01"], "These dates contradict each other"),
+        (["--since", "2026-03-01", "--until", "2026-01-01"], "no day: 2026-01-01 is before"),
+        (['"" -- ()'], "has no word in it"),
         (["x", "--in", "elsewhere"], "elsewhere"),
     ):
         ran = run("search", *args, *places)
@@ -334,7 +335,7 @@ def test_filters_in_the_query_and_beside_it_all_count(run: Run, places: list[str
     assert 0 < some["engagements"] < 9
     for args in (["--has-tools"], ["login", "--in", "engagements", "--has-tools"]):
         ran = run("search", *args, *places)
-        assert ran.status == 2 and "about turns" in ran.err
+        assert ran.status == 2 and "about rounds" in ran.err
 
 
 def test_words_are_looked_for_in_ghosts_too(run: Run, places: list[str]) -> None:

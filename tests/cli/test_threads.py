@@ -80,7 +80,7 @@ def test_threads_are_listed(run: Run, places: list[str], columns: int) -> None:
     assert thread["id"] in ran.out and "in 2 sessions" in ran.out
     assert max(map(len, ran.out.splitlines())) <= columns
     assert told(run, "search", "--threads", "-p", "press", *places)["total"] == 0
-    assert "No work goes over" in run("search", "--threads", "-p", "press", *places).err
+    assert "No threads found" in run("search", "--threads", "-p", "press", *places).err
 
 
 def test_a_thread_is_a_filter(run: Run, places: list[str]) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from minutebook.cli import terminal
 from minutebook.cli.terminal import width
 from tests.cli.conftest import Run
 from tests.conftest import PROJECT, as_line, assistant, tool_result, tool_use, user
@@ -70,7 +71,47 @@ def test_the_list_says_how_many_there_are(run: Run, examples: Path) -> None:
     assert "3 of 7 sessions (--limit)." in some.err
     document = json.loads(run("sessions", "-n", "3", "--json", "--root", examples).out)
     assert (len(document["sessions"]), document["total"]) == (3, 7)
-    assert "Also sessions that never reached substantive work." in run("sessions", "--help").out
+    assert "Include ghosts: sessions with no substantive work." in run("sessions", "--help").out
+
+
+def test_a_terminal_gets_a_screenful_of_sessions(
+    run: Run, examples: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SRCH-16: on a terminal a long list ends early and says so; --all, pipes and JSON have all."""
+    monkeypatch.setattr("minutebook.cli.sessions._AT_ONCE", 2)
+    everything = run("sessions", "--root", examples)
+    assert "--limit" not in everything.err
+    monkeypatch.setattr("minutebook.cli.terminal.is_terminal", lambda: True)
+    some = run("sessions", "--root", examples)
+    assert len(some.out.splitlines()) == 3 and "(--all)" in some.err
+    whole = run("sessions", "--all", "--root", examples)
+    assert len(whole.out.splitlines()) == len(everything.out.splitlines())
+    document = json.loads(run("sessions", "--json", "--root", examples).out)
+    assert len(document["sessions"]) == document["total"]
+
+
+def test_a_bullet_goes_on_under_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wrapped list stays a list."""
+    monkeypatch.setattr(terminal, "is_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = terminal.prose("- " + "word " * 20).split("\n")
+    assert len(lines) > 2 and all(line.startswith("  word") for line in lines[1:])
+    assert max(map(len, lines)) <= 40
+
+
+def test_the_date_of_a_session_outlives_its_branch() -> None:
+    """Where there is no room, what matters less is left out whole."""
+    facts = [(2, "a project"), (7, "feature/a-branch-with-a-long-name"), (0, "2026-03-13")]
+    assert terminal.first_that_fit(facts, 30) == "a project · 2026-03-13"
+
+
+def test_what_is_too_long_for_a_line_is_wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures of a round go on under each other, none is lost."""
+    monkeypatch.setenv("COLUMNS", "40")
+    text = "  abc#1  $1.00  " + ", ".join(["281k written again"] * 4)
+    lines = terminal.hanging(text, 16).split("\n")
+    assert max(map(len, lines)) <= 40 and lines[1].startswith(" " * 16)
+    assert sum(line.count("281k") for line in lines) == 4
 
 
 def test_sessions_can_be_filtered(run: Run, examples: Path) -> None:
@@ -160,7 +201,7 @@ def test_thinking_is_shown_on_request(run: Run, examples: Path) -> None:
         (["show", "Reed#0"], "'#0' is not a round or a range"),
         (["show", "~nobody-here"], "No session is called"),
         (["show", "x" * 5000 + ".jsonl"], "No session is called"),
-        (["show", "Reed#" + "9" * 5000], "No session is called"),
+        (["show", "Reed#" + "9" * 5000], "is not a round or a range"),
         (["show", "#2"], "No session is called"),
         (["sessions", "--since", ""], "is not a date"),
         (["sessions", "--root", "~nobody-here"], "There is no home folder"),
@@ -234,15 +275,22 @@ def test_nothing_found_says_what_to_do(run: Run) -> None:
         assert what in ran.err
 
 
-def test_without_transcripts_the_overview_shows_examples(run: Run) -> None:
-    """``make run`` on an empty machine ends with what it found and three commands."""
+def test_without_transcripts_the_overview_shows_examples(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``make run`` on an empty machine ends with what it found, where the archive is, and three
+    things to do next, which work once the line before them was typed."""
     ran = run()
     assert "these are example sessions" in ran.out
-    assert re.search(r"Found 7 sessions, \d+ rounds, 4 projects\.", ran.out)
-    commands = re.findall(r"^  minutebook (.+)$", ran.out, re.MULTILINE)
-    assert len(commands) == 3
-    for command in commands:
+    assert re.search(r"Found 17 sessions, \d+ rounds, 4 projects, 2 coding agents\.", ran.out)
+    assert re.search(r"^Archive: .*/examples/archive$", ran.out, re.MULTILINE)
+    for name, value in re.findall(r"(\w+)=(\S+)", ran.out):
+        monkeypatch.setenv(name, value)
+    commands = re.findall(r"^  minutebook (.+?) +#", ran.out, re.MULTILINE)
+    assert [command.split()[0] for command in commands] == ["ingest", "search", "serve"]
+    for command in commands[:2]:
         assert run(*command.split()).status == 0, command
+    assert "What to do next:\n  minutebook show " in run().out  # the minutes are taken
 
 
 def test_the_demo_needs_nothing_and_changes_nothing_twice(run: Run, tmp_path: Path) -> None:
@@ -254,7 +302,7 @@ def test_the_demo_needs_nothing_and_changes_nothing_twice(run: Run, tmp_path: Pa
         return {path: path.stat().st_mtime_ns for path in files}
 
     before = times()
-    assert "Found 7 sessions" in run("demo", "--into", tmp_path).out
+    assert "Found 17 sessions" in run("demo", "--into", tmp_path).out
     assert times() == before
 
 

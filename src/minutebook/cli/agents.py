@@ -14,9 +14,13 @@ from minutebook.verbs.agents import AgentReport, agents
 @archive_options
 @json_option
 def command(roots: tuple[str, ...], archive: str | None, as_json: bool) -> None:
-    """List the coding agents whose sessions can be read: where they are, and how many.
+    """List the supported coding agents: where their sessions are, and how many.
 
-    The first column is what `--agent` and `minutebook config allow` call them.
+    The first column is the name that `--agent` and `minutebook config allow` take.
+
+    \b
+    Example:
+      minutebook agents
     """
     found = agents(opened(archive, roots))
     if as_json:

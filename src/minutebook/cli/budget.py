@@ -16,8 +16,8 @@ from minutebook.archive.budgets import (
     SessionPeak,
     budget_overview,
 )
-from minutebook.cli import terminal
-from minutebook.cli.filters import filter_options, filters_of
+from minutebook.cli import completion, terminal
+from minutebook.cli.filters import Filtering, filter_options, filters_of
 from minutebook.cli.json_output import print_json
 from minutebook.cli.new_index import telling_of_a_new_index
 from minutebook.cli.options import archive_options, json_option, opened
@@ -28,6 +28,7 @@ from minutebook.errors import BadArgument
 _ROWS = 30  # rounds shown of a long session
 _LISTED = 10
 _EVIDENCE = {
+    "recorded": "recorded by the agent",
     "model": "the only window this model has",
     "usage": "more than the smaller window was used",
     "compaction": "from a recorded compaction",
@@ -36,11 +37,11 @@ _EVIDENCE = {
 _NOT_OF_ALL = ("has_tools", "command", "error")
 
 
-@click.command("budget")
-@click.argument("session", required=False)
+@click.command("budget", cls=Filtering)
+@click.argument("session", shell_complete=completion.sessions, required=False)
 @archive_options
 @filter_options
-@click.option("--all", "everything", is_flag=True, help="Every round of a long session.")
+@click.option("--all", "everything", is_flag=True, help="Show every round of a long session.")
 @json_option
 def command(
     session: str | None,
@@ -50,15 +51,21 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Show how full the model's window was, round by round or over all sessions.
+    """Show how full the model's context window was.
 
-    Without SESSION: how often work came near the limit, of the sessions that pass the filters.
+    For a SESSION, round by round. Without one, how often work came near the limit, over the
+    sessions that pass the filters.
+
+    \b
+    Examples:
+      minutebook budget
+      minutebook budget Reed
     """
     book = opened(archive, roots)
     given = [name for name, value in options.items() if value not in (None, False, ())]
     if session is not None:
         if given:
-            raise BadArgument("Filters are for all sessions: leave them or SESSION out.")
+            raise BadArgument("Filters choose sessions: leave out the filters or SESSION.")
         _show_session(book, book.budget(session), everything, as_json)
         return
     odd = [name for name in given if name in _NOT_OF_ALL]

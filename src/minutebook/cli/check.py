@@ -7,7 +7,7 @@ import click
 from minutebook.archive import Archive
 from minutebook.archive.masking import hidden
 from minutebook.archive.names import transcript_file
-from minutebook.cli import terminal
+from minutebook.cli import completion, terminal
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.errors import BadArgument, NotFound
@@ -17,10 +17,13 @@ from minutebook.verbs.check_archive import check_archive
 
 
 @click.command("check")
-@click.argument("sessions", nargs=-1, metavar="[SESSION]...")
+@click.argument("sessions", shell_complete=completion.sessions, nargs=-1, metavar="[SESSION]...")
 @archive_options
 @click.option(
-    "--all", "everything", is_flag=True, help="Every inscribed session, and the archive itself."
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Check every inscribed session, and the archive itself.",
 )
 @json_option
 def command(
@@ -30,13 +33,18 @@ def command(
     everything: bool,
     as_json: bool,
 ) -> None:
-    """Compare inscriptions with their sources, and prove the way back; nothing is written.
+    """Compare the archive with the transcripts, and prove that sessions can be restored.
 
-    SESSION is an inscribed session, or a transcript that is not inscribed yet. The exit
-    status is 0 only when nothing that matters is lost.
+    Writes nothing. SESSION is an inscribed session, or a transcript that is not inscribed yet.
+    The exit status is 0 only if nothing that matters would be lost.
+
+    \b
+    Examples:
+      minutebook check Reed
+      minutebook check --all
     """
     if everything == bool(sessions):
-        raise BadArgument("Name sessions, or say --all.")
+        raise BadArgument("Name sessions, or use --all.")
     book = opened(archive, roots)
     problems: list[Trouble] = []
     if everything:
@@ -44,7 +52,7 @@ def command(
         book.records()  # read, so that what is damaged there is known
         problems = check_archive(book)
         if not results and not problems:
-            raise NotFound("Nothing is inscribed yet: `minutebook inscribe --all`.")
+            raise NotFound("Nothing is archived yet: run `minutebook inscribe --all`.")
     else:
         results = [_check(book, name) for name in sessions]
     results = [hidden(result, book.hide) for result in results]
@@ -100,4 +108,4 @@ def _print(result: SessionCheck, *, details: bool) -> None:
             terminal.say(f"  {fate} (fields of records):")
         for field in chosen:
             line = f"  {field.count:>7,} × {terminal.one_line(field.field)}: {field.reason}"
-            terminal.say(terminal.quiet(terminal.fit(line, terminal.columns())))
+            terminal.say(terminal.quiet(terminal.hanging(line, 12)))

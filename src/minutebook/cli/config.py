@@ -5,12 +5,13 @@ from __future__ import annotations
 import click
 import msgspec
 
+from minutebook.archive import Archive
 from minutebook.archive.settings import NAMES, Settings, allow, read_settings, set_setting
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_option, json_option, opened
 from minutebook.errors import BadArgument
-from minutebook.record.layout import Layout
+from minutebook.extras import missing
 from minutebook.sources.registry import SOURCES
 
 MEANINGS = {
@@ -19,28 +20,38 @@ MEANINGS = {
     "ghost_chars": "a ghost has fewer characters the model wrote",
     "search_tools": "1: what tools did is indexed; 0: only what was said",
 }
-SENT = "a model may be asked about sessions of {}"
+SENT = "a model may be asked about sessions of {}, and a team be sent them"
 
 
 @click.command("config")
 @click.argument("name", required=False)
 @click.argument("value", required=False)
 @archive_option
+@click.option("--yes", is_flag=True, help="Do not ask before a program is allowed.")
 @json_option
-def command(name: str | None, value: str | None, archive: str | None, as_json: bool) -> None:
-    """Show the settings of an archive, or one of them, or set one.
+def command(
+    name: str | None, value: str | None, archive: str | None, yes: bool, as_json: bool
+) -> None:
+    """Show the settings of an archive, or change one.
 
-    A session is a ghost while it has fewer than ghost_prompts prompts, fewer than ghost_calls
-    tool calls and fewer than ghost_chars characters the model wrote. With search_tools 0 the
-    index is smaller, and commands, output, files and thinking are not found. Every verb, the
-    viewer and the hook go by these settings.
+    A session is a ghost if it has fewer than ghost_prompts prompts, fewer than ghost_calls tool
+    calls and fewer than ghost_chars characters of answers. With search_tools 0 the index is
+    smaller, but commands, output, files and thinking cannot be found. Every verb, the viewer and
+    the hook use these settings.
 
-    `minutebook config allow PROGRAM` lets `ingest` ask a model about sessions of another coding
-    agent, too; `disallow` takes it back. Until then they are labelled offline.
+    `allow` lets `ingest` send sessions of another coding agent to a model, and `team push` send
+    those you chose; `disallow` takes it back. Until then they are labelled offline and stay here.
+
+    \b
+    Examples:
+      minutebook config
+      minutebook config ghost_prompts 2
+      minutebook config allow codex
     """
-    layout = opened(archive).layout
+    book = opened(archive)
+    layout = book.layout
     if name in ("allow", "disallow"):
-        _allow(layout, value, send=name == "allow", as_json=as_json)
+        _allow(book, value, send=name == "allow", asks=not yes, as_json=as_json)
         return
     if name is not None and value is not None:
         settings = set_setting(layout, name, value)
@@ -73,10 +84,17 @@ def sendable(settings: Settings) -> list[str]:
     return [s.program for s in SOURCES.values() if settings.may_send(s.program)]
 
 
-def _allow(layout: Layout, program: str | None, *, send: bool, as_json: bool) -> None:
+def _allow(book: Archive, program: str | None, *, send: bool, asks: bool, as_json: bool) -> None:
     if program is None:
         raise BadArgument("Name a program: `minutebook agents` lists them.")
-    settings = allow(layout, program, send=send)
+    source = SOURCES.by_program(program)
+    if send and source is not None and not read_settings(book.layout)[0].may_send(source.program):
+        for address, count in _due(book, source.program).items():
+            sessions = terminal.plural(count, "session")
+            terminal.note(f"{sessions} of {source.title} would go to {address} by the next push.")
+            if asks:
+                click.confirm("Allow it?", abort=True, err=True)
+    settings = allow(book.layout, program, send=send)
     if as_json:
         print_json(allowed=sendable(settings))
         return
@@ -86,6 +104,19 @@ def _allow(layout: Layout, program: str | None, *, send: bool, as_json: bool) ->
             "What was labelled offline so far waits: `minutebook ingest --backlog` names its "
             "number and cost, and asks."
         )
+
+
+def _due(book: Archive, program: str) -> dict[str, int]:
+    """How many sessions of a program each team would be sent that one shares with."""
+    from minutebook.team.choice import read_teams
+
+    chosen = [team for team in read_teams(book.layout).teams.values() if team.choice is not None]
+    if not chosen or missing("team"):  # nobody can push
+        return {}
+    from minutebook.team.planning import due_of
+
+    counts = {t.address: due_of(book, t.choice, program) for t in chosen if t.choice is not None}
+    return {address: count for address, count in counts.items() if count}
 
 
 def _print(name: str, value: int) -> None:

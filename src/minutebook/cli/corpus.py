@@ -31,31 +31,40 @@ _NAMES: dict[Surface, str] = {
 
 @click.group("corpus")
 def command() -> None:
-    """Build and search a corpus of turn pairs: what you asked, what was answered."""
+    """Build and search a corpus of turn pairs: what you asked, what was answered.
+
+    \b
+    Examples:
+      minutebook corpus build --since 90d
+      minutebook corpus search "login redirect" --surface user_prompt
+    """
 
 
 @command.command("build")
 @archive_options
 @click.option(
-    "--since", metavar="DATE", help="From then on: 90d (the default), 2026-03-01; `all` for all."
+    "--since",
+    metavar="DATE",
+    help="Only sessions since DATE: 90d (the default), 2026-03-01 … or `all`.",
 )
 @click.option(
     "--project",
     "projects",
     multiple=True,
     metavar="TEXT",
-    help="Part of a working directory; may be given several times.",
+    help="Only working directories that contain TEXT; repeatable.",
 )
+@click.option("--full/--no-full", default=None, help="Index whole answers, or only how they end.")
 @click.option(
-    "--full/--no-full", default=None, help="Index all of the answers, not their end only."
+    "--max-sessions", type=click.IntRange(1), metavar="N", help="Only the N newest sessions."
 )
-@click.option("--max-sessions", type=click.IntRange(1), help="Only so many, the newest.")
 @click.option(
     "--schedule",
     type=click.Choice(["search", "manual"]),
-    help="Refresh at each search (the default), or only when you build.",
+    metavar="WHEN",
+    help="When to refresh: search (at each one, the default) or manual (on build).",
 )
-@click.option("--reset", is_flag=True, help="Start from the defaults, not from the last options.")
+@click.option("--reset", is_flag=True, help="Forget the options of earlier builds.")
 @json_option
 def build(
     roots: tuple[str, ...],
@@ -68,7 +77,14 @@ def build(
     reset: bool,
     as_json: bool,
 ) -> None:
-    """Bring the corpus up to date. Options are remembered for the next build and for searches."""
+    """Bring the corpus up to date.
+
+    Options are remembered for the next build and for searches.
+
+    \b
+    Example:
+      minutebook corpus build --since 90d --project orchard
+    """
     changes: dict[str, Any] = {
         "projects": projects or None,
         "include_full": full,
@@ -124,17 +140,29 @@ def _older(book: Archive, corpus: CorpusSource, sessions: int) -> int:
     "surfaces",
     multiple=True,
     type=click.Choice(get_args(Surface)),
-    help="Look only there; may be given several times.",
+    metavar="SURFACE",
+    help=f"Search only {', '.join(get_args(Surface))}; repeatable.",
 )
-@click.option("-k", "--limit", "limit", type=click.IntRange(1, 1000), default=10, show_default=True)
+@click.option(
+    "-k",
+    "--limit",
+    "limit",
+    type=click.IntRange(1, 1000),
+    default=10,
+    metavar="N",
+    help="[default: 10]",
+)
 @click.option(
     "--mode",
     type=click.Choice(["lexical", "semantic", "hybrid"]),
     default="hybrid",
     show_default=True,
-    help="By words, by meaning, by both.",
+    metavar="MODE",
+    help="lexical (words), semantic (meaning), hybrid (both).",
 )
-@click.option("--no-refresh", is_flag=True, help="Do not look for what has changed since.")
+@click.option(
+    "--no-refresh", is_flag=True, help="Search the index as it is; do not look for changes."
+)
 @json_option
 def search(
     words: tuple[str, ...],
@@ -146,11 +174,17 @@ def search(
     no_refresh: bool,
     as_json: bool,
 ) -> None:
-    """Find turns by what was asked, by what was answered, or by their session's title."""
+    """Find turns by what was asked, what was answered, or the session's title.
+
+    \b
+    Examples:
+      minutebook corpus search "login redirect"
+      minutebook corpus search passkey --surface user_prompt --mode lexical
+    """
     typed = " ".join(words)
     query = parse_query(typed)
     if query.is_empty:
-        raise BadArgument("Say what to look for.")
+        raise BadArgument("Give words to search for.")
     book = opened(archive, roots)
     corpus = kept_corpus(book)
     corpus.strategy.look(surfaces or None)  # what it does not have is said before anything is read
@@ -193,11 +227,13 @@ def _refreshed(corpus: CorpusSource, mode: str, *, wanted: bool) -> Indexed | No
     new = not corpus.store.exists
     done = corpus.bring_up_to_date(embed=mode != "lexical")
     if done is None:
-        terminal.note("The corpus is being written, or may only be read: this is from before.")
+        terminal.note(
+            "The corpus is being written or is read-only: this answer may be out of date."
+        )
     elif new:
         terminal.note(
-            f"Made a corpus in {corpus.store.folder}. Only you can read it, and you can delete it: "
-            "it is made again when it is needed."
+            f"Created a corpus in {corpus.store.folder}. Only you can read it. You may delete it; "
+            "it is rebuilt when needed."
         )
     return done
 

@@ -10,7 +10,7 @@ import msgspec
 
 from minutebook.archive import Archive
 from minutebook.archive.saying import Spoken
-from minutebook.cli import terminal
+from minutebook.cli import completion, terminal
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.derive.times import instant
@@ -57,18 +57,18 @@ class _Group(click.Group):
 def command() -> None:
     """Correct sessions and engagements; your word wins over every extraction.
 
-    \b
-      minutebook correct Reed title='Login rewrite' agent_role=reviewer
-      minutebook correct Reed 3 topic='Fix the login redirect' method=debug
-      minutebook correct split Reed 3 5     # a new engagement begins at round 5
-      minutebook correct undo
-
     ENGAGEMENT is its id, the start of its id, or the number of a round in it. Its fields are
     topic, project, method, phase, outcome, key_decisions (separated by ;) and turn_range (3-7).
     A session's fields are title, agent_name, agent_role and summary.
 
-    If a session has the name of a command, write -- before it: minutebook correct -- split
-    title=Other.
+    If a session has the name of a command, put -- first: `minutebook correct -- split title=X`.
+
+    \b
+    Examples:
+      minutebook correct Reed title='Login rewrite' agent_role=reviewer
+      minutebook correct Reed 3 topic='Fix the login redirect' method=debug
+      minutebook correct split Reed 1 3      # a new engagement begins at round 3
+      minutebook correct undo
     """
 
 
@@ -85,7 +85,7 @@ def _say(
 
 
 @command.command(_DEFAULT, options_metavar="", short_help="Set fields (the default).")
-@click.argument("session")
+@click.argument("session", shell_complete=completion.sessions)
 @click.argument("words", nargs=-1, required=True, metavar="[ENGAGEMENT] FIELD=VALUE…")
 @_common
 def set_(
@@ -95,78 +95,109 @@ def set_(
     archive: str | None,
     as_json: bool,
 ) -> None:
-    """Set fields of an engagement, or of the session if you name no engagement."""
+    """Set fields of an engagement, or of the session if you name no engagement.
+
+    \b
+    Example:
+      minutebook correct set Reed 1 method=debug phase=completed
+    """
     book = opened(archive, roots)
     _print(book, set_fields(book, session, words), as_json)
 
 
 @command.command("split")
-@click.argument("session")
-@click.argument("engagement")
+@click.argument("session", shell_complete=completion.sessions)
+@click.argument("engagement", shell_complete=completion.engagements)
 @click.argument("round", type=click.IntRange(1, 10**9))
 @_common
 def split(session: str, engagement: str, round: int, **options: Any) -> None:
-    """Begin a new engagement at ROUND.
+    """Start a new engagement at ROUND.
 
     The part before ROUND keeps the decisions and the outcome. Times, files and commits of both
-    parts are found again in their rounds.
+    parts are worked out again from their rounds.
+
+    \b
+    Example:
+      minutebook correct split Reed 1 3
     """
     _say(session, Split(engagement, round=round), **options)
 
 
 @command.command("join")
-@click.argument("session")
-@click.argument("engagement")
-@click.argument("other", metavar="ENGAGEMENT")
+@click.argument("session", shell_complete=completion.sessions)
+@click.argument("engagement", shell_complete=completion.engagements)
+@click.argument("other", metavar="ENGAGEMENT", shell_complete=completion.engagements)
 @_common
 def join(session: str, engagement: str, other: str, **options: Any) -> None:
-    """Make two engagements one.
+    """Merge two engagements into one.
 
-    It keeps the topic, project and method of the first one named, the decisions of both, and the
-    phase and outcome of the one that ended last.
+    It keeps the topic, project and method of the first one you name, the decisions of both, and
+    the phase and outcome of the one that ended last.
+
+    \b
+    Example:
+      minutebook correct join Reed 1 3
     """
     _say(session, Join(engagement, other=other), **options)
 
 
 @command.command("move")
-@click.argument("session")
-@click.argument("engagement")
+@click.argument("session", shell_complete=completion.sessions)
+@click.argument("engagement", shell_complete=completion.engagements)
 @click.argument("rounds", metavar="FIRST-LAST")
 @_common
 def move(session: str, engagement: str, rounds: str, **options: Any) -> None:
     """Move the boundaries of an engagement.
 
-    Its neighbours make room, or take the rounds it leaves.
+    Its neighbours shrink to make room, or take over the rounds it gives up.
+
+    \b
+    Example:
+      minutebook correct move Reed 1 1-2
     """
     first, last = parse_span(rounds)
     _say(session, Move(engagement, first=first, last=last), **options)
 
 
-def _mark(name: str, kind: Callable[[str], Statement], doc: str) -> None:
-    @click.argument("session")
-    @click.argument("engagement", default="")
+def _mark(name: str, kind: Callable[[str], Statement], doc: str, example: str) -> None:
+    @click.argument("session", shell_complete=completion.sessions)
+    @click.argument("engagement", shell_complete=completion.engagements, default="")
     @_common
     def mark(session: str, engagement: str, **options: Any) -> None:
         _say(session, kind(engagement), **options)
 
-    mark.__doc__ = doc
+    mark.__doc__ = f"{doc}\n\n\b\nExample:\n  {example}"
     command.command(name)(mark)
 
 
-_mark("star", Star, "Mark a session or an engagement with a star (search --starred).")
-_mark("unstar", Unstar, "Take the star off.")
-_mark("hide", Hide, "Leave it out of lists and statistics.\n\nSearching for words still finds it.")
-_mark("unhide", Unhide, "List and count it again.")
+_mark(
+    "star",
+    Star,
+    "Star a session or an engagement; `search --starred` finds it.",
+    "minutebook correct star Reed",
+)
+_mark("unstar", Unstar, "Remove the star.", "minutebook correct unstar Reed")
+_mark(
+    "hide",
+    Hide,
+    "Leave it out of lists and statistics.\n\nA search for its words still finds it.",
+    "minutebook correct hide Reed 1",
+)
+_mark("unhide", Unhide, "List and count it again.", "minutebook correct unhide Reed 1")
 
 
 @command.command("note")
-@click.argument("session")
+@click.argument("session", shell_complete=completion.sessions)
 @click.argument("words", nargs=-1, required=True, metavar="[ENGAGEMENT] TEXT")
 @_common
 def note(session: str, words: tuple[str, ...], **options: Any) -> None:
     """Write a note on a session or an engagement.
 
-    It replaces the note there was; an empty text removes it. Quote TEXT if it has spaces.
+    It replaces an existing note; an empty text removes it. Quote TEXT if it has spaces.
+
+    \b
+    Example:
+      minutebook correct note Reed 1 'Compare with the second attempt'
     """
     if len(words) > 2:
         raise click.UsageError("Quote the text: note SESSION [ENGAGEMENT] 'two words'.")
@@ -175,21 +206,30 @@ def note(session: str, words: tuple[str, ...], **options: Any) -> None:
 
 
 @command.command("undo")
-@click.argument("session", default="")
+@click.argument("session", shell_complete=completion.sessions, default="")
 @_common
 def undo(session: str, **options: Any) -> None:
-    """Take back the last thing said: of SESSION, or of any session.
+    """Take back your last correction: of SESSION, or of any session.
 
-    Run it again to take back the one before. Nothing is deleted: `list` still shows it.
+    Run it again to take back the one before. Nothing is deleted; `list` still shows it.
+
+    \b
+    Example:
+      minutebook correct undo Reed
     """
     _say(session, Undo(), **options)
 
 
 @command.command("list")
-@click.argument("session", required=False)
+@click.argument("session", shell_complete=completion.sessions, required=False)
 @_common
 def list_(session: str | None, roots: tuple[str, ...], archive: str | None, as_json: bool) -> None:
-    """List what you said, oldest first: of SESSION, or of every session."""
+    """List your corrections, oldest first: of SESSION, or of every session.
+
+    \b
+    Example:
+      minutebook correct list Reed
+    """
     book = opened(archive, roots)
     said = book.said(session)
     if as_json:
@@ -202,7 +242,7 @@ def list_(session: str | None, roots: tuple[str, ...], archive: str | None, as_j
         line = f"{at:16}  {item.id}  {of}{terminal.one_line(in_words(item))}"
         terminal.say(terminal.quiet(f"{line} (taken back)") if item.undone else line)
     if not said:
-        terminal.note(f"Nothing was said of {'this' if session else 'any'} session.")
+        terminal.note(f"There is no correction of {'this' if session else 'any'} session.")
 
 
 # -- showing

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 import click
+import msgspec
 
 from minutebook.archive import Archive
 from minutebook.cli import terminal
@@ -14,20 +15,53 @@ from minutebook.cli.bars import WORTH_A_BAR
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.verbs.doctor import SOON_DAYS, AgentDiagnosis, CleanUp, Diagnosis, diagnose
+from minutebook.verbs.lacking import lacking
 
 _MOST = 12
 
 
 @click.command("doctor")
 @archive_options
+@click.option("--report", is_flag=True, help="Print only what is safe to paste into an issue.")
 @json_option
-def command(roots: tuple[str, ...], archive: str | None, as_json: bool) -> None:
-    """Show what the transcripts look like, what cannot be read, and which will be deleted."""
-    diagnosis = examine(opened(archive, roots))
+def command(roots: tuple[str, ...], archive: str | None, report: bool, as_json: bool) -> None:
+    """Show what cannot be read, and what will be deleted; what transcripts contain.
+
+    --report prints versions, counts and kinds of records to paste into an issue: no text, no
+    names, no paths.
+
+    \b
+    Examples:
+      minutebook doctor
+      minutebook doctor --report
+    """
+    chosen = opened(archive, roots)
+    diagnosis = examine(chosen)
+    if report:
+        _print_report(chosen, diagnosis, as_json=as_json)
+        return
     if as_json:
-        print_json(diagnosis=diagnosis)
+        print_json(diagnosis=diagnosis, lacking=lacking(chosen))
         return
     print_diagnosis(diagnosis)
+    print_lacking(chosen)
+
+
+def _print_report(archive: Archive, diagnosis: Diagnosis, *, as_json: bool) -> None:
+    from minutebook.verbs.doctor_report import anonymous
+
+    found = anonymous(archive, diagnosis)
+    if as_json:
+        print_json(report=found)
+        return
+    terminal.say(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+    terminal.note("Read it before you paste it. It contains no text, names or paths.")
+
+
+def print_lacking(archive: Archive) -> None:
+    """What was set up and cannot work as things are, with what mends it."""
+    for lack in lacking(archive):
+        terminal.note(f"minutebook[{lack.extra}] is missing ({lack.what}): {lack.command}")
 
 
 def examine(archive: Archive) -> Diagnosis:
@@ -42,7 +76,7 @@ def examine(archive: Archive) -> Diagnosis:
 def print_diagnosis(diagnosis: Diagnosis) -> None:
     report = diagnosis.report
     if not diagnosis.sessions and not diagnosis.foreign and not diagnosis.troubles:
-        terminal.note("No transcripts found. Point --root at a folder that has some.")
+        terminal.note("No transcripts found. Name a folder that has some with --root.")
         if diagnosis.archived:
             count = terminal.plural(diagnosis.archived, "session is", "sessions are")
             terminal.note(f"{count} in the archive; `minutebook check --all` looks at those.")
@@ -62,7 +96,7 @@ def print_diagnosis(diagnosis: Diagnosis) -> None:
     _table("Records", report.records)
     _table("Blocks", report.blocks)
     _table("Left out on purpose (bookkeeping, copies)", report.left_out)
-    _table("Needed help to be read", report.repaired)
+    _table("Repaired while reading", _lines(report.repaired))
     _table("Not understood (kept, and shown as such)", report.unknown)
     _print_problems(diagnosis)
 
@@ -104,7 +138,7 @@ def _print_clean_up(clean_up: CleanUp) -> None:
         count = terminal.plural(clean_up.soon, "session follows", "sessions follow")
         terminal.say(click.style(f"  {count} within a week.", fg="yellow"))
     if clean_up.next_in_days is not None:
-        terminal.say(f"  The next one to go has {clean_up.next_in_days:g} days left.")
+        terminal.say(f"  Days until the next one is deleted: {clean_up.next_in_days:g}.")
 
 
 def warn_of_clean_ups(clean_ups: Iterable[CleanUp]) -> None:
@@ -144,6 +178,19 @@ def _print_problems(diagnosis: Diagnosis) -> None:
 def _heading(text: str) -> None:
     terminal.say()
     terminal.say(click.style(terminal.one_line(text), bold=True))
+
+
+_REPAIRS = {
+    "glued records": ("line with two records", "lines with two records"),
+    "lone surrogate": ("line with half a character", "lines with half a character"),
+    "odd field": ("field of an unexpected type", "fields of an unexpected type"),
+}
+
+
+def _lines(repaired: Counter[str]) -> Counter[str]:
+    """What was repaired, in words that go with their number."""
+    words = {kind: _REPAIRS.get(kind, (kind, kind)) for kind in repaired}
+    return Counter({words[kind][count != 1]: count for kind, count in repaired.items()})
 
 
 def _table(title: str, counts: Counter[str]) -> None:

@@ -30,25 +30,28 @@ class _Group(click.Group):
 
 @click.group("engagement", cls=_Group, options_metavar="")
 def command() -> None:
-    """Keep an engagement while you work: start, advance, note, close; see what is owed.
+    """Keep an engagement while you work: start, advance, note, close.
+
+    It is kept in engagement.md in the project folder: YAML, then free text. You may edit it by
+    hand. Only `start` creates a file; nothing else in the project is touched.
 
     \b
+    Examples:
       minutebook engagement start "Passkey login" --method build
       minutebook engagement advance implement
-      minutebook engagement note "Chose WebAuthn" --obligation "Tell ops" --due tomorrow
+      minutebook engagement note "Chose WebAuthn" --obligation "Tell ops" --due 5d
       minutebook engagement close --outcome "Passkeys work."
-
-    The file is engagement.md in the project folder: YAML, then any text. You may edit it by
-    hand. Only `start` makes a file; nothing else in the project is touched.
     """
 
 
 _folder = click.option(
     "--dir", "folder", metavar="PATH", default=".", help="The project. [default: this folder]"
 )
-_id = click.option("--id", "id", metavar="ID", help="Another engagement than the current one.")
+_id = click.option("--id", "id", metavar="ID", help="Use this engagement, not the current one.")
 _session = click.option("--session", metavar="ID", help="Add a session to the file's list.")
-_force = click.option("--force", is_flag=True, help="Also against the graph; that is recorded.")
+_force = click.option(
+    "--force", is_flag=True, help="Allow a step the graph does not; the file records it."
+)
 
 
 def _common(function: F) -> F:
@@ -57,19 +60,31 @@ def _common(function: F) -> F:
 
 @command.command("start")
 @click.argument("topic")
-@click.option("-m", "--method", required=True, metavar="METHOD", help="One of the methods.")
+@click.option(
+    "-m",
+    "--method",
+    required=True,
+    metavar="METHOD",
+    help="How you will work: build, debug, review …",
+)
 @click.option("--id", "id", metavar="ID", help="Its id. [default: the day and the topic]")
-@click.option("--child", is_flag=True, help="As a part of the open engagement, which waits.")
-@click.option("--switch", is_flag=True, help="Put the open engagement aside.")
+@click.option("--child", is_flag=True, help="Make it part of the open engagement, which waits.")
+@click.option("--switch", is_flag=True, help="Set the open engagement aside.")
 @click.option("--actor", "actors", multiple=True, metavar="NAME", help="Who takes part.")
 @click.option("--domain", "domains", multiple=True, metavar="NAME", help="What it is about.")
-@click.option("--session", "sessions", multiple=True, metavar="ID", help="A session it is kept in.")
-@click.option("--note", default="", metavar="TEXT", help="The first words below the title.")
+@click.option(
+    "--session", "sessions", multiple=True, metavar="ID", help="A session that works on it."
+)
+@click.option("--note", default="", metavar="TEXT", help="The first text below the title.")
 @_common
 def start(topic: str, folder: str, archive: str | None, as_json: bool, **given: Any) -> None:
-    """Begin an engagement: writes engagement.md.
+    """Start an engagement: writes engagement.md.
 
-    Beside one that is open, say --child or --switch: that one moves to engagements/ID.md.
+    If another one is open, --child or --switch moves that one to engagements/ID.md.
+
+    \b
+    Example:
+      minutebook engagement start "Passkey login" --method build
     """
     _print(verbs.start(expanded(folder), topic, archive=archive_folder(archive), **given), as_json)
 
@@ -78,9 +93,11 @@ def start(topic: str, folder: str, archive: str | None, as_json: bool, **given: 
 @_id
 @_common
 def status(folder: str, id: str | None, archive: str | None, as_json: bool) -> None:
-    """Show where an engagement stands.
+    """Show where an engagement stands, which steps may follow, and what is owed.
 
-    Also what may follow, and what is owed.
+    \b
+    Example:
+      minutebook engagement status
     """
     found = verbs.status(expanded(folder), id, archive=archive_folder(archive))
     _print(found, as_json, whole=True)
@@ -94,7 +111,12 @@ def status(folder: str, id: str | None, archive: str | None, as_json: bool) -> N
 @_force
 @_common
 def advance(step: str, folder: str, archive: str | None, as_json: bool, **given: Any) -> None:
-    """Go on to another step of the method's graph."""
+    """Move on to another step of the method's graph.
+
+    \b
+    Example:
+      minutebook engagement advance implement --note "Design agreed"
+    """
     _print(verbs.advance(expanded(folder), step, archive=archive_folder(archive), **given), as_json)
 
 
@@ -103,11 +125,17 @@ def advance(step: str, folder: str, archive: str | None, as_json: bool, **given:
 @_id
 @click.option("--obligation", metavar="TEXT", help="Something that is owed.")
 @click.option("--due", metavar="DAY", help="When it is due: 2026-03-31, tomorrow, 5d.")
-@click.option("--done", type=int, metavar="N", help="The obligation of this number is done.")
+@click.option("--done", type=int, metavar="N", help="Mark obligation number N as done.")
 @_session
 @_common
 def note(text: str, folder: str, archive: str | None, as_json: bool, **given: Any) -> None:
-    """Add a line or an obligation; mark one as done."""
+    """Add a line or an obligation, or mark an obligation as done.
+
+    \b
+    Examples:
+      minutebook engagement note "Chose WebAuthn" --obligation "Tell ops" --due 5d
+      minutebook engagement note --done 1
+    """
     found = verbs.note(expanded(folder), text, archive=archive_folder(archive), **given)
     _print(found, as_json)
 
@@ -122,14 +150,19 @@ def note(text: str, folder: str, archive: str | None, as_json: bool, **given: An
 @_force
 @_common
 def close(folder: str, archive: str | None, as_json: bool, **given: Any) -> None:
-    """End an engagement; its file moves to engagements/archive/ID.md."""
+    """End an engagement; its file moves to engagements/archive/ID.md.
+
+    \b
+    Example:
+      minutebook engagement close --outcome "Passkeys work."
+    """
     _print(verbs.close(expanded(folder), archive=archive_folder(archive), **given), as_json)
 
 
 @command.command("list")
-@click.option("--all", "everything", is_flag=True, help="Also those that are closed.")
-@click.option("--overdue", is_flag=True, help="Only those with something overdue.")
-@click.option("--dir", "folder", metavar="PATH", help="Only those of one project.")
+@click.option("--all", "everything", is_flag=True, help="Include closed engagements.")
+@click.option("--overdue", is_flag=True, help="Only engagements with something overdue.")
+@click.option("--dir", "folder", metavar="PATH", help="Only the project in PATH.")
 @archive_options
 @json_option
 def list_(
@@ -140,9 +173,14 @@ def list_(
     archive: str | None,
     as_json: bool,
 ) -> None:
-    """List engagements of all projects, or of one.
+    """List the engagement files of all projects, or of one.
 
-    Without an archive: those of this folder.
+    Without an archive, it lists those of this folder.
+
+    \b
+    Examples:
+      minutebook engagement list
+      minutebook engagement list --all --dir .
     """
     from minutebook.archive.prospective import prospective
 

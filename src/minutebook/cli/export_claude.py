@@ -12,12 +12,15 @@ from minutebook.cli.exporting import export, export_options
 @click.command("export-claude")
 @export_options
 def command(**options: Any) -> None:
-    """Write an inscribed session as a transcript that `claude --resume` accepts.
+    """Restore a session for `claude --resume`: write it as a transcript.
 
-    The session may be of any agent; what the transcript holds and Claude will not see is named.
-    Secrets are not masked: the export is the record itself.
+    Works for sessions of any agent; it names what Claude Code will not see. Secrets are not masked:
+    the export is the record itself. --full-after, --engagement, --compress-engagement, --merge and
+    --split write a new transcript with its own id, which says where it comes from.
 
-    With --full-after, --engagement, --compress-engagement, --merge or --split it is a new
-    transcript with an id of its own, which says where it comes from.
+    \b
+    Examples:
+      minutebook export-claude Reed
+      minutebook export-claude Reed --full-after 2026-03-04 --out resumed.jsonl
     """
     export("claude-code", **options)

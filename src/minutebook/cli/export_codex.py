@@ -12,12 +12,15 @@ from minutebook.cli.exporting import export, export_options
 @click.command("export-codex")
 @export_options
 def command(**options: Any) -> None:
-    """Write an inscribed session as a transcript that `codex resume` accepts.
+    """Restore a session for `codex resume`: write it as a transcript.
 
-    The session may be of any agent; what the transcript holds and Codex will not see is named.
-    Secrets are not masked: the export is the record itself.
+    Works for sessions of any agent; it names what Codex CLI will not see. Secrets are not masked:
+    the export is the record itself. --full-after, --engagement, --compress-engagement, --merge and
+    --split write a new transcript with its own id, which says where it comes from.
 
-    With --full-after, --engagement, --compress-engagement, --merge or --split it is a new
-    transcript with an id of its own, which says where it comes from.
+    \b
+    Examples:
+      minutebook export-codex Reed
+      minutebook export-codex Reed --full-after 2026-03-04 --out rollout.jsonl
     """
     export("codex", **options)

@@ -9,7 +9,7 @@ import click
 
 from minutebook.archive import Archive
 from minutebook.archive.engagements import rounds_of_engagement
-from minutebook.cli import terminal
+from minutebook.cli import completion, terminal
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_option, json_option, opened
 from minutebook.config import expanded
@@ -27,14 +27,22 @@ from minutebook.verbs.surgery import (
 )
 
 _SURGERY = (
-    click.option("--full-after", metavar="TIME", help="What came before as references only."),
+    click.option("--full-after", metavar="TIME", help="Keep only references to what came before."),
     click.option(
-        "--engagement", metavar="ID", help="Only this engagement, the rest as references."
+        "--engagement",
+        metavar="ID",
+        shell_complete=completion.engagements,
+        help="Keep this engagement; the rest as references.",
     ),
-    click.option("--compress-engagement", metavar="ID", help="This engagement as references."),
-    click.option("--merge", is_flag=True, help="Two sessions as one, in the order of time."),
     click.option(
-        "--split", "map_file", metavar="MAP.json", help='{"design": "1-12", "build": "13-20"}'
+        "--compress-engagement", metavar="ID", help="Replace this engagement by references."
+    ),
+    click.option("--merge", is_flag=True, help="Merge two sessions in order of time."),
+    click.option(
+        "--split",
+        "map_file",
+        metavar="MAP.json",
+        help='Split by {"design": "1-12", "build": "13-20"}.',
     ),
 )
 F = TypeVar("F", bound=Callable[..., Any])
@@ -43,16 +51,16 @@ F = TypeVar("F", bound=Callable[..., Any])
 def export_options(command: F) -> F:
     """What to export, where to, and how to cut it."""
     options = (
-        click.argument("sessions", nargs=-1, metavar="SESSION"),
+        click.argument("sessions", shell_complete=completion.sessions, nargs=-1, metavar="SESSION"),
         archive_option,
         click.option(
-            "--root", metavar="PATH", help="The agent's folder. [default: as for reading]"
+            "--root", metavar="PATH", help="The agent's folder. [default: where it is read]"
         ),
+        click.option("--cwd", metavar="PATH", help="Folder to resume in. [default: the session's]"),
+        click.option("--out", metavar="FILE", help="Write the transcript to FILE instead."),
         click.option(
-            "--cwd", metavar="PATH", help="The folder to resume in. [default: the session's own]"
+            "--force", is_flag=True, help="Replace an existing transcript; keep a copy of it."
         ),
-        click.option("--out", metavar="FILE", help="Write the transcript there instead."),
-        click.option("--force", is_flag=True, help="Replace what is there; a copy is kept."),
         *_SURGERY,
         json_option,
     )
@@ -76,9 +84,9 @@ def export(
     """Write sessions as transcripts of a source."""
     asked = {name: value for name, value in surgery.items() if value not in (None, False)}
     if "" in asked.values():
-        raise BadArgument("An empty name is none: say which engagement, moment or map.")
+        raise BadArgument("An empty value names nothing: give an engagement, a time or a map.")
     if len(asked) > 1:
-        raise BadArgument("These do not go together: choose one way to cut.")
+        raise BadArgument("Choose only one way to cut the session.")
     if len(sessions) != (2 if "merge" in asked else 1):
         wanted = "two sessions" if "merge" in asked else "one session"
         raise BadArgument(f"Name {wanted}: `minutebook sessions` lists them.")
@@ -130,7 +138,7 @@ def _print(exported: Exported, agent: str) -> None:
     rounds = terminal.plural(exported.rounds, "round")
     terminal.say(f"{rounds} written to {exported.path}")
     if exported.backup is not None:
-        terminal.say(f"What was there is now {exported.backup}")
+        terminal.say(f"The old file is now {exported.backup}")
     for remark in exported.remarks:
         terminal.note(f"Note: {terminal.one_line(remark)}.")
     for warning in exported.warnings:

@@ -9,7 +9,7 @@ from itertools import groupby
 import click
 
 from minutebook.archive import Archive
-from minutebook.archive.files import FileHit, find_file
+from minutebook.archive.files import CHANGING, FileHit, changes_of_files, find_file
 from minutebook.archive.finding import bring_up_to_date
 from minutebook.cli import terminal
 from minutebook.cli.hits import print_total
@@ -17,6 +17,8 @@ from minutebook.cli.json_output import print_json
 from minutebook.derive.times import instant
 from minutebook.index.query import Filters
 from minutebook.model.session import project_of
+
+_MOST_BLOCKS = 2
 
 
 def show_file(
@@ -52,7 +54,7 @@ def show_file(
         named = f"a file like '{terminal.one_line(path)}'"
         if found.left_out:
             count = terminal.plural(found.left_out, "round")
-            terminal.note(f"{count} touched {named}, but none passes the filters.")
+            terminal.note(f"{count} touched {named}, but no round passes the filters.")
         else:
             terminal.note(f"No tool has read or changed {named}.")
     print_total(found.rounds, len(groups), page, limit, what="round")
@@ -65,8 +67,7 @@ def _print_round(archive: Archive, hits: Sequence[FileHit]) -> None:
     project = project_of(first.project) if first.project else ""
     who = " · ".join(terminal.one_line(text) for text in (first.name, project) if text)
     terminal.say(f"{day}  {click.style(terminal.fit(who, room - 18), bold=True)}")
-    address = f"minutebook show {archive.short(first.session_id)}#{first.round} --full"
-    address = terminal.one_line(address)
+    address = terminal.one_line(_shown_by(archive, hits))
     done: Counter[str] = Counter()
     for hit in hits:
         done.update(hit.how)
@@ -75,6 +76,19 @@ def _print_round(archive: Archive, hits: Sequence[FileHit]) -> None:
         told = f"{len(hits)} files, {told}"
     left = max(10, room - len(told) - len(address) - 6)
     terminal.say(f"  {told}: {_named(hits, left)}  {terminal.quiet(address)}")
+
+
+def _shown_by(archive: Archive, hits: Sequence[FileHit]) -> str:
+    """The command that shows what was done: one edit alone, or the round, with its edits named."""
+    first = hits[0]
+    changed = {hit.path for hit in hits if not set(hit.how).isdisjoint(CHANGING)}
+    at = changes_of_files(archive, first.session_id, first.round, changed) if changed else []
+    command = f"minutebook show {archive.short(first.session_id)}#{first.round}"
+    if len(at) == 1:
+        return f"{command}.{at[0]}"
+    blocks = ", ".join(f"#{first.round}.{block}" for block in at[:_MOST_BLOCKS])
+    more = "…" if len(at) > _MOST_BLOCKS else ""
+    return f"{command} --full" + (f" ({blocks}{more})" if at else "")
 
 
 def _named(hits: Sequence[FileHit], room: int) -> str:

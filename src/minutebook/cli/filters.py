@@ -1,61 +1,101 @@
-"""The filters that `search` and `stats` share (SRCH-02 … SRCH-10)."""
+"""The filters that several verbs share (SRCH-02 … SRCH-10), and how their help names them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 import click
 
+from minutebook.cli import completion
 from minutebook.cli.options import AGENT, COPIES, GHOSTS, HIDDEN, ONCE, STARRED
 from minutebook.derive.labels import known_method, known_phase
+from minutebook.derive.periods import period
 from minutebook.errors import BadArgument
 from minutebook.index.query import Filters, limits
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+
+class Filter(click.Option):
+    """An option that several verbs share: `minutebook help filters` explains it once."""
+
+
+class Filtering(click.Command):
+    """A verb whose help fits a screen, because it only names its filters."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
+        shared = [option for option in options if isinstance(option, Filter)]
+        own = [option for option in options if not isinstance(option, Filter)]
+        records = [param.get_help_record(ctx) for param in own]
+        with formatter.section("Options"):
+            formatter.write_dl([record for record in records if record is not None])
+        with formatter.section("Filters (`minutebook help filters` explains each)"):
+            formatter.write_text(", ".join(_called(option) for option in shared))
+
+
+def _called(option: Filter) -> str:
+    return "/".join([*option.opts, *option.secondary_opts])
+
+
+def explained(ctx: click.Context) -> str:
+    """What each filter means, for people."""
+    every = filter_options(click.Command("filters")).params[::-1]
+    records = [option.get_help_record(ctx) for option in every]
+    formatter = ctx.make_formatter()
+    with formatter.section("Filters"):
+        formatter.write_dl([record for record in records if record is not None])
+    return formatter.getvalue().rstrip("\n")
+
+
+_filter = partial(click.option, cls=Filter)
 _PERIOD = (
-    click.option(
+    _filter(
         "-d",
         "--date",
         metavar="DATE",
         **ONCE,
-        help="That day or period: yesterday, last week, March, 2026-03-15.",
+        help="Only that day or period: yesterday, last week, March, 2026-03-15.",
     ),
-    click.option("--today", is_flag=True, help="Today."),
-    click.option("-w", "--week", is_flag=True, help="This week, Monday to Sunday."),
-    click.option("--since", metavar="DATE", **ONCE, help="From then on; also 7d, 2w, 3 days ago."),
-    click.option(
-        "--until", metavar="DATE", **ONCE, help="Up to and with that day, or week, or month."
-    ),
+    _filter("--today", is_flag=True, help="Only today."),
+    _filter("-w", "--week", is_flag=True, help="Only this week, from Monday."),
+    _filter("--since", metavar="DATE", **ONCE, help="From DATE on; also 7d, 2w, 3 days ago."),
+    _filter("--until", metavar="DATE", **ONCE, help="Up to the end of that day, week or month."),
 )
-AGENT_OPTION = click.option("-a", "--agent", metavar="TEXT", **ONCE, help=AGENT)
+AGENT_OPTION = _filter("-a", "--agent", metavar="TEXT", **ONCE, help=AGENT)
 _WHAT = (
-    click.option("-m", "--method", metavar="METHOD", **ONCE, help="Exactly this method."),
-    click.option("-p", "--project", metavar="TEXT", **ONCE, help="Part of the project's path."),
+    _filter("-m", "--method", metavar="METHOD", **ONCE, help="Only this method."),
+    _filter(
+        "-p",
+        "--project",
+        metavar="TEXT",
+        shell_complete=completion.projects,
+        **ONCE,
+        help="Only projects whose path contains TEXT.",
+    ),
     AGENT_OPTION,
     *_PERIOD,
-    click.option("--phase", metavar="PHASE", **ONCE, help="Exactly this phase."),
-    click.option("--branch", metavar="TEXT", **ONCE, help="Part of the git branch."),
-    click.option("--model", metavar="TEXT", **ONCE, help="Part of the model's name."),
+    _filter("--phase", metavar="PHASE", **ONCE, help="Only this phase."),
+    _filter("--branch", metavar="TEXT", **ONCE, help="Only git branches that contain TEXT."),
+    _filter("--model", metavar="TEXT", **ONCE, help="Only models whose name contains TEXT."),
 )
 _MARKED = (
-    click.option("--starred", is_flag=True, help=STARRED),
-    click.option("--hidden", is_flag=True, help=HIDDEN),
+    _filter("--starred", is_flag=True, help=STARRED),
+    _filter("--hidden", is_flag=True, help=HIDDEN),
 )
 _OPTIONS = (
     *_WHAT,
-    click.option(
-        "--has-tools/--no-tools", default=None, help="Turns with, or without, tool calls."
+    _filter("--has-tools/--no-tools", default=None, help="Only rounds with, or without, calls."),
+    _filter(
+        "--command", metavar="TEXT", **ONCE, help="Only rounds in which tools ran these words."
     ),
-    click.option(
-        "--command", metavar="TEXT", **ONCE, help="Rounds in which tools ran this, word by word."
+    _filter(
+        "--error", metavar="TEXT", **ONCE, help="Only rounds in which a call failed with TEXT."
     ),
-    click.option(
-        "--error", metavar="TEXT", **ONCE, help="Rounds in which a call failed with this text."
-    ),
-    click.option("--ghosts", is_flag=True, help=GHOSTS),
-    click.option("--copies", is_flag=True, help=COPIES),
+    _filter("--ghosts", is_flag=True, help=GHOSTS),
+    _filter("--copies", is_flag=True, help=COPIES),
     *_MARKED,
 )
 
@@ -81,7 +121,10 @@ def period_options(command: F) -> F:
 
 
 def limits_of(options: dict[str, Any]) -> tuple[int | None, int | None]:
-    """From when on, and up to when, these options ask for."""
+    """From when on, and up to when, these options ask for; an empty date is none."""
+    for name in ("since", "until", "date"):
+        if options[name] is not None:
+            period(options[name])
     return limits(
         options["since"],
         options["until"],

@@ -74,7 +74,8 @@ def _print_hit(archive: Archive, hit: Hit, address: str, *, windows: bool) -> No
     day = when.strftime("%Y-%m-%d") if when else "undated   "
     project = project_of(hit.project) if hit.project else ""
     copies = ", ".join(archive.short(id) for id in hit.copies)
-    who = " · ".join(terminal.one_line(text) for text in (hit.name or "", project) if text)
+    whose = (hit.name or "", project, hit.person or "")
+    who = " · ".join(terminal.one_line(text) for text in whose if text)
     who = f"★ {who}" if hit.starred else who
     also = f" · also in {copies}" if copies else ""
     left = room - len(address) - 14

@@ -19,6 +19,7 @@ from minutebook.cli.ingest_report import (
     print_report,
     print_survey,
 )
+from minutebook.cli.inscribe import print_waiting
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.errors import BadArgument
@@ -32,34 +33,50 @@ Confirm = Callable[[Forecast], bool]
 
 @click.command("ingest")
 @archive_options
-@click.option("--since", metavar="DATE", help="Only sessions modified since then.")
+@click.option("--since", metavar="DATE", help="Only sessions modified since DATE.")
 @click.option("--session", metavar="SESSION", help="Only this session.")
 @click.option(
     "--skip-existing",
     is_flag=True,
-    help="Leave every unchanged session alone that was ever ingested, by whatever extractor.",
+    help="Skip unchanged sessions, whichever extractor read them.",
 )
-@click.option("--again", is_flag=True, help="Extract anew, also what has not changed.")
+@click.option("--again", is_flag=True, help="Extract unchanged sessions again, too.")
 @click.option(
     "--backlog",
     is_flag=True,
-    help="Ask a model about the sessions that an upgrade made due; asks you first.",
+    help="Send sessions that an upgrade marked for relabelling.",
 )
-@click.option("--dry-run", is_flag=True, help="Show sizes, ghosts, calls and cost; do nothing.")
+@click.option("--dry-run", is_flag=True, help="Show sizes, ghosts, calls and cost; write nothing.")
 @click.option(
     "--extractor",
     type=click.Choice(EXTRACTORS),
     default="auto",
-    show_default=True,
-    help="auto: Anthropic where there is a key, else offline.",
+    metavar="NAME",
+    help=f"One of {', '.join(EXTRACTORS)}. auto (the default) uses a key, or is offline.",
 )
-@click.option("--model", metavar="NAME", help="The model; a Sonnet unless you say otherwise.")
-@click.option("--base-url", metavar="URL", help="Endpoint of the openai (or anthropic) extractor.")
-@click.option("--concurrency", type=click.IntRange(1, 64), default=4, show_default=True)
-@click.option("--max-cost", type=click.FloatRange(0), metavar="USD", help="Stop before this.")
-@click.option("--batch", is_flag=True, help="Use Anthropic's batches: half the price, in a day.")
-@click.option("--yes", is_flag=True, help="Do not ask, whatever it costs.")
-@click.option("--explain", is_flag=True, help="Show why offline cuts and labels so; do nothing.")
+@click.option("--model", metavar="NAME", help="The model to use. [default: the current Sonnet]")
+@click.option("--base-url", metavar="URL", help="Endpoint for openai or anthropic.")
+@click.option(
+    "--concurrency", type=click.IntRange(1, 64), default=4, metavar="N", show_default=True
+)
+@click.option(
+    "--max-cost",
+    type=click.FloatRange(0),
+    metavar="USD",
+    help="Stop before spending more than this.",
+)
+@click.option(
+    "--batch", is_flag=True, help="Use Anthropic's batch API: half the price, within a day."
+)
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation, whatever the cost.")
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Let the workers of this Dask scheduler read sessions: tcp://HOST:PORT.",
+)
+@click.option(
+    "--explain", is_flag=True, help="Show what decided the offline labels; write nothing."
+)
 @json_option
 def command(
     roots: tuple[str, ...],
@@ -78,15 +95,20 @@ def command(
 ) -> None:
     """Find out what was worked on, decided and achieved, session by session.
 
-    Reads each session once, inscribes it, and cuts it into engagements: engagements.jsonl
-    and engagements-index.md in the archive. What is unchanged is not read again, and never
-    paid for twice. A session whose transcript is gone is read from the archive. Nothing
-    leaves this machine unless a model is asked; what is sent, to whom and what it costs is
-    shown first.
+    Each session is inscribed and cut into engagements, which go to engagements.jsonl and
+    engagements-index.md in the archive. Unchanged sessions are not read again and never paid for
+    twice; a session whose transcript is gone is read from the archive. Nothing leaves this
+    machine unless you use a model; you first see what would be sent, to whom, and what it costs.
+
+    \b
+    Examples:
+      minutebook ingest --dry-run
+      minutebook ingest --session Reed --extractor offline
+      minutebook ingest --since 7d --max-cost 2
     """
     _refuse_odd_options(extractor, max_cost, options)
     if options["backlog"] and not (yes or dry_run or explain or sys.stdin.isatty()):
-        raise BadArgument("--backlog asks before it spends: add --yes where no one can answer.")
+        raise BadArgument("--backlog asks for confirmation: add --yes if there is no terminal.")
     book = opened(archive, roots, create=True)
     sessions = chosen_sessions(book, session, since, backlog=options["backlog"])
     if explain:
@@ -106,7 +128,7 @@ def command(
         _dry_run(book, sessions, engine, options, as_json)
         return
     if extractor == "auto" and engine.name == "offline" and (options["batch"] or max_cost or model):
-        terminal.note("There is no key, so no model is asked: this runs offline, for nothing.")
+        terminal.note("No key found, so no model is used: this runs offline, free of charge.")
     report = run_ingest(book, engine, sessions, _asking(yes), **options)
     if as_json:
         print_json(archive=book.root, report=report)
@@ -114,6 +136,7 @@ def command(
         print_report(book, report)
         if extractor == "auto" and engine.name == "offline" and report.ingested:
             print_offer(_labelled_offline(book))
+        print_waiting(report.inscribed)
     if report.interrupted:
         raise click.exceptions.Exit(130)
     if report.failures or report.stopped or report.inscribed.count("failed"):
@@ -123,13 +146,13 @@ def command(
 def _refuse_odd_options(extractor: str, max_cost: float | None, options: dict[str, Any]) -> None:
     """Options that contradict each other, before anything is read."""
     if options["again"] and options["skip_existing"]:
-        raise BadArgument("--again asks for everything, --skip-existing for little: choose one.")
+        raise BadArgument("--again extracts everything, --skip-existing skips: choose one.")
     if options["batch"] and extractor not in ("auto", "anthropic"):
-        raise BadArgument("Only the anthropic extractor has batches: leave --batch out.")
+        raise BadArgument("Only the anthropic extractor has batches: leave out --batch.")
     if options["backlog"] and extractor == "offline":
-        raise BadArgument("--backlog asks a model, offline asks none: choose one.")
+        raise BadArgument("--backlog uses a model, offline does not: choose one.")
     if max_cost is not None and extractor == "openai":
-        raise BadArgument("What that endpoint charges is not known: leave --max-cost out.")
+        raise BadArgument("The prices of that endpoint are not known: leave out --max-cost.")
 
 
 def _labelled_offline(archive: Archive) -> list[int]:
@@ -153,6 +176,7 @@ def run_ingest(
     backlog: bool = False,
     batch: bool = False,
     concurrency: int = 4,
+    scheduler: str | None = None,
 ) -> IngestReport:
     """Ingest stage by stage, with progress bars where a person is watching."""
     ingestion = Ingestion(
@@ -163,6 +187,7 @@ def run_ingest(
         skip_existing=skip_existing,
         ended=ended,
         backlog=backlog,
+        scheduler=scheduler,
     )
     with ingestion as run, Bars() as bars:
         bars.start_reading(bytes_to_read(archive, sessions, again=again))

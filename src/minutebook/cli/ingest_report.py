@@ -1,22 +1,25 @@
-"""What an ingest says: before it asks anybody, and when it is done."""
+"""What an ingest reports: before it uses a model, and when it is done."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from minutebook.archive import Archive
 from minutebook.archive.folding import once
 from minutebook.cli import terminal
-from minutebook.cli.inscribe import print_waiting
 from minutebook.derive.genealogy import Pair
 from minutebook.derive.times import instant
-from minutebook.extract.choose import SUBSCRIBED, offered
+from minutebook.extract.choose import SUBSCRIBED, keyed_without_sdk, offered
 from minutebook.extract.extractor import Extractor
 from minutebook.extract.secret import find_secret
+from minutebook.extras import install_command
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.verbs.ingest import Forecast, IngestReport
-from minutebook.verbs.survey import Surveyed
+
+if TYPE_CHECKING:
+    from minutebook.verbs.survey import Surveyed  # brings the offline extractor along
 
 _MOST = 10
 
@@ -49,6 +52,12 @@ def _price(extractor: str, cost: float | None) -> str:
 
 def print_offer(skeletons: Sequence[int]) -> None:
     """There is no key but another way: how to use it, what it would send and cost (UND-09)."""
+    if keyed_without_sdk():
+        terminal.note(
+            "There is a key, but using it needs minutebook[anthropic], which is not "
+            f"installed, so this was done offline: {install_command('anthropic')}"
+        )
+        return
     offer = offered(skeletons)
     if offer is None:
         return
@@ -98,16 +107,16 @@ def print_survey(
         terminal.say(_copies(copies))
     model = f" ({extractor.model})" if extractor.model else ""
     if extractor.destination is None:
-        terminal.say("Offline: nothing is sent, nothing is paid.")
+        terminal.say("Offline: nothing is sent, nothing is charged.")
     elif total is None:
         terminal.say(f"By {extractor.name}{model}: the cost is not known.")
     else:
         price = _price(extractor.name, total)
         terminal.say(f"By {extractor.name}{model}: {price}. Offline: nothing.")
     if extractor.name == "anthropic" and find_secret("ANTHROPIC_API_KEY") is None:
-        terminal.say("There is no key, so `ingest` would go offline.")
+        terminal.say("No key found, so `ingest` would run offline.")
         print_offer([session.sent for session in due])
-    terminal.say("This was a dry run: nothing was sent or written.")
+    terminal.say("Dry run: nothing was sent or written.")
 
 
 def print_report(archive: Archive, report: IngestReport) -> None:
@@ -139,7 +148,6 @@ def print_report(archive: Archive, report: IngestReport) -> None:
             f"{terminal.plural(report.calls, 'call')}, {usage.total:,} tokens, "
             f"${report.cost_usd:.2f}."
         )
-    print_waiting(report.inscribed)
     print_backlog(report)
     print_held(report)
     _print_problems(archive, report)
@@ -192,11 +200,11 @@ def print_engagements(archive: Archive) -> None:
     told = ", ".join(f"{count:,} {method}" for method, count in methods.most_common())
     if told:
         terminal.say()
-        terminal.say(terminal.prose(f"In all: {terminal.one_line(told)}."))
+        terminal.say(terminal.prose(f"Total: {terminal.one_line(told)}."))
     if copies:
         what = terminal.plural(copies, "engagement")
         terminal.say(f"{what} of copied conversations counted once.")
-    terminal.say(f"Read on: {archive.layout.engagements_index}")
+    terminal.say(f"All of them: {archive.layout.engagements_index}")
 
 
 def print_newest(archive: Archive, pairs: Iterable[Pair]) -> None:
@@ -235,7 +243,7 @@ def _print_problems(archive: Archive, report: IngestReport) -> None:
     if len(report.failures) > _MOST:
         terminal.note(f"… and {len(report.failures) - _MOST} more.")
     if report.failures:
-        terminal.note("Run the same command again: what failed is tried again, the rest is kept.")
+        terminal.note("Run the same command again to retry what failed; the rest is kept.")
     for session in report.inscribed.sessions:
         if session.outcome == "failed":
             name = archive.short(session.transcript.session_id)
@@ -244,6 +252,5 @@ def _print_problems(archive: Archive, report: IngestReport) -> None:
         terminal.note(terminal.one_line(remark))
     if report.stopped:
         terminal.note(
-            f"Stopped: {report.stopped}. What is done is written down; "
-            "run the same command again to go on."
+            f"Stopped: {report.stopped}. What is done is kept; run the same command again to go on."
         )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import click
 
 from minutebook.archive import Archive
-from minutebook.cli import terminal
+from minutebook.cli import completion, terminal
 from minutebook.cli.bars import WORTH_A_BAR
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option, opened
@@ -20,10 +20,10 @@ _MOST = 10
 
 
 @click.command("inscribe")
-@click.argument("sessions", nargs=-1, metavar="[SESSION]...")
+@click.argument("sessions", shell_complete=completion.sessions, nargs=-1, metavar="[SESSION]...")
 @archive_options
-@click.option("--all", "everything", is_flag=True, help="Every session there is.")
-@click.option("--ended", is_flag=True, help="The sessions are over, however young their files are.")
+@click.option("--all", "everything", is_flag=True, help="Inscribe every session.")
+@click.option("--ended", is_flag=True, help="Treat the sessions as finished, however recent.")
 @json_option
 def command(
     sessions: tuple[str, ...],
@@ -33,13 +33,19 @@ def command(
     ended: bool,
     as_json: bool,
 ) -> None:
-    """Write sessions down: documents, rounds, databases, indexes.
+    """Archive sessions; do not look for engagements.
 
-    What is inscribed already is only appended to. The last round of a session whose file
-    was written in the last ten minutes waits for the next run, or for --ended.
+    Writes documents, rounds, databases and indexes. Archived sessions are only appended to. If a
+    session may still be running (its file written to in the last ten minutes, its last word less
+    than an hour old), its last round waits for the next run; --ended includes it now.
+
+    \b
+    Examples:
+      minutebook inscribe --all
+      minutebook inscribe Reed --ended
     """
     if everything == bool(sessions):
-        raise BadArgument("Name sessions, or say --all.")
+        raise BadArgument("Name sessions, or use --all.")
     book = opened(archive, roots, create=True)
     chosen = book.library.transcripts if everything else transcripts_of(book, sessions)
     inscribe_and_report(book, chosen, ended, as_json)
@@ -117,13 +123,23 @@ def _print_report(archive: Archive, report: InscribeReport) -> None:
 
 def print_waiting(report: InscribeReport) -> None:
     """Sessions whose last round is not archived yet, and when it will be."""
-    held = sum(bool(session.waiting) for session in report.sessions)
-    if held:
-        count = terminal.plural(held, "session")
-        terminal.note(
-            f"The last round of {count} may still grow: it is archived by a run ten minutes after "
-            "the last word, or now with `minutebook inscribe --all --ended`."
-        )
+    if report.held_back:
+        terminal.note(held_back(report.held_back))
+
+
+def held_back(sessions: int) -> str:
+    """How many sessions are not archived to their end, and when they will be (RND-06)."""
+    if sessions == 1:
+        what = "The last round of 1 session is held back, for it may still grow: it is"
+        over = "the session is"
+    else:
+        what = f"The last rounds of {sessions:,} sessions are held back, for they may still grow: "
+        what, over = f"{what}each is", "its session is"
+    return (
+        f"{what} archived by the next `minutebook ingest` once {over} over "
+        "(its file quiet for ten minutes or its last word an hour old; a day, where a call still "
+        "waits for its result), or now with `minutebook inscribe --all --ended`."
+    )
 
 
 def _print_differences(archive: Archive, session: Inscribed) -> None:

@@ -14,7 +14,7 @@ from minutebook.archive.instructions import (
     content_of,
     versions,
 )
-from minutebook.cli import terminal
+from minutebook.cli import completion, terminal
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option, opened, secrets_option
 from minutebook.derive.instructions import Instruction
@@ -25,9 +25,11 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
 @click.command("instructions")
-@click.argument("session", required=False)
-@click.option("--diff", "other", metavar="SESSION", help="What changed from this one to another.")
-@click.option("--show", "version", metavar="HASH", help="Print a version that is kept.")
+@click.argument("session", shell_complete=completion.sessions, required=False)
+@click.option(
+    "--diff", "other", metavar="SESSION", help="Show what changed from SESSION to this one."
+)
+@click.option("--show", "version", metavar="HASH", help="Print one version.")
 @archive_options
 @secrets_option
 @json_option
@@ -40,14 +42,19 @@ def command(
     secrets: bool,
     as_json: bool,
 ) -> None:
-    """Show which instructions a session had, and what changed between two.
+    """Show which instructions a session had (AGENTS.md and the like).
 
-    Without SESSION: every version that is kept, with the sessions that had it.
+    Without SESSION: every version in the archive, with the sessions that had it.
+
+    \b
+    Examples:
+      minutebook instructions
+      minutebook instructions Reed
     """
     if other is not None and session is None:
         raise BadArgument("Name two sessions: `minutebook instructions ONE --diff OTHER`.")
     if version is not None and session is not None:
-        raise BadArgument("Give a SESSION or --show HASH, not both.")
+        raise BadArgument("Choose SESSION or --show HASH, not both.")
     book = opened(archive, roots, secrets=secrets)
     if version is not None:
         content = content_of(book, version)
@@ -92,7 +99,7 @@ def _show_session(book: Archive, told: SessionInstructions) -> None:
         terminal.say(f"No instructions were found for {where}.")
     if not told.kept:
         terminal.note(
-            "Found just now, and not kept: `minutebook ingest` keeps those of new sessions, "
+            "Found just now, but not archived: `minutebook ingest` keeps those of new sessions, "
             "`minutebook rebuild` of all."
         )
 

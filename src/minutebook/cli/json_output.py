@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
 
-VERSION = 1
+from minutebook.cli.options import NOT_TEAM
+from minutebook.verbs.json_document import encoded, json_document
 
 
 def print_json(*, on_one_line: bool = False, **fields: Any) -> None:
-    """One JSON object with a version in front; on a line of its own where more will follow."""
-    click.echo(_encoded(fields) if on_one_line else json_document(**fields))
+    """One JSON object with a version in front; on a line of its own where more will follow.
 
-
-def json_document(**fields: Any) -> bytes:
-    """The same, as bytes to write to a file."""
-    return msgspec.json.format(_encoded(fields), indent=2)
-
-
-def _encoded(fields: dict[str, Any]) -> bytes:
-    return msgspec.json.encode({"version": VERSION, **fields}, enc_hook=_plain)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Path):
-        return str(value).encode("utf-8", "replace").decode()
-    raise TypeError(f"{type(value).__name__} has no JSON form")
+    Where a team was asked for and one's own archive answers, it says so.
+    """
+    context = click.get_current_context(silent=True)
+    if context is not None and NOT_TEAM in context.meta:
+        fields["team"] = False
+    click.echo(encoded(fields) if on_one_line else json_document(**fields))

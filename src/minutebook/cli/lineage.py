@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 
 from minutebook.archive import Archive
-from minutebook.cli import terminal
+from minutebook.cli import completion, terminal
 from minutebook.cli.filters import AGENT_OPTION
 from minutebook.cli.json_output import print_json
-from minutebook.cli.options import archive_options, json_option, opened
+from minutebook.cli.options import archive_options, json_option, opened, team_option
 from minutebook.derive.evidence import grade, reasons, why
 from minutebook.errors import BadArgument
 from minutebook.model.lineage import Lineage, Node
@@ -19,13 +19,16 @@ _DEEPEST = 6
 
 
 @click.command("lineage")
-@click.argument("session", required=False)
-@click.option("--recorded", is_flag=True, help="Only what transcripts record, nothing inferred.")
-@click.option("--mermaid", "as_mermaid", is_flag=True, help="A flow chart for Mermaid.")
-@click.option("--dot", "as_dot", is_flag=True, help="A graph for Graphviz.")
-@click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True)
+@click.argument("session", shell_complete=completion.sessions, required=False)
+@click.option(
+    "--recorded", is_flag=True, help="Only links that transcripts record; nothing inferred."
+)
+@click.option("--mermaid", "as_mermaid", is_flag=True, help="Write a Mermaid flow chart.")
+@click.option("--dot", "as_dot", is_flag=True, help="Write a Graphviz graph.")
+@click.option("--limit", type=click.IntRange(1, 10_000), default=20, metavar="N", show_default=True)
 @AGENT_OPTION
 @archive_options
+@team_option
 @json_option
 def command(
     session: str | None,
@@ -36,18 +39,24 @@ def command(
     agent: str | None,
     roots: tuple[str, ...],
     archive: str | None,
+    team: bool,
     as_json: bool,
 ) -> None:
-    """Show which session comes from which: resumed, forked, copied, continued, delegated.
+    """Show which session resumes, forks or continues which.
 
-    Each tie comes with its evidence. Without SESSION: all families of more than one session, the
+    Every link comes with its evidence. Without SESSION: all families of two or more sessions,
     newest first.
+
+    \b
+    Examples:
+      minutebook lineage
+      minutebook lineage Reed --recorded
     """
     if as_json + as_mermaid + as_dot > 1:
-        raise BadArgument("Say --json, --mermaid or --dot: one of them.")
-    book = opened(archive, roots)
+        raise BadArgument("Choose one of --json, --mermaid and --dot.")
+    book = opened(archive, roots, team=team)
     if session is not None and agent is not None:
-        raise BadArgument("--agent is for all families: leave it or SESSION out.")
+        raise BadArgument("--agent filters families: leave out --agent or SESSION.")
     if session is not None:
         asked = book.resolve(session)
         found = book.lineage(asked)
@@ -86,9 +95,9 @@ def _print_families(book: Archive, families: list[Lineage], total: int, asked: s
         terminal.say()
     if asked is not None:
         if sum(node.type != "subagent" for node in families[0].nodes) < 2:
-            terminal.note("Nothing ties it to other sessions, as far as one can tell.")
+            terminal.note("No links to other sessions found.")
     elif not total:
-        terminal.note("No session comes from another here, as far as one can tell.")
+        terminal.note("No links between sessions found.")
     else:
         what = terminal.plural(total, "family", "families")
         more = f"The newest {len(families)} of {what} (--limit {total} for all)."

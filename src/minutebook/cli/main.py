@@ -11,42 +11,62 @@ import click
 
 from minutebook.errors import MinutebookError
 
-# name → (one-line help, shown without importing the verb)
-VERBS = {
-    "ingest": "Find out what was worked on, decided and achieved, session by session.",
-    "serve": "See what was worked on: timeline, decisions, transcripts, search, in your browser.",
-    "search": "Find when you worked on something, what you asked and what was answered.",
-    "sessions": "List your sessions, newest first.",
-    "show": "Read a session, or some rounds of it.",
-    "stats": "Count engagements by method, project, agent, program, phase and day.",
-    "budget": "Show how full the model's window was, round by round or over all sessions.",
-    "instructions": "Show which instructions a session had, and what changed between two.",
-    "usage": "Show tokens, cost at API prices, time and work, by day, project, model and more.",
-    "report": "Write the minutes of a period: what was done, decided, shipped, and is still open.",
-    "similar": "Find turns of other sessions that are about the same as one.",
-    "semantic": "Configure semantic search; show embedding progress.",
-    "corpus": "Build and search a corpus of turn pairs: what you asked, what was answered.",
-    "correct": "Correct sessions and engagements; your word wins over every later extraction.",
-    "agents": "List the coding agents whose sessions can be read, and where they are.",
-    "doctor": "Show what the transcripts look like, and which will be deleted.",
-    "context": "Give an agent exactly the rounds it needs, within its budget.",
-    "mcp": "Let agents search, read and build contexts, over the Model Context Protocol.",
-    "watch": "Keep the minutes current by itself, as sessions grow; until Ctrl-C.",
-    "install": "Make it happen by itself: a skill and a hook for Claude Code, or a service.",
-    "inscribe": "Write sessions down: documents, rounds, databases, indexes.",
-    "append": "Add what is new to inscribed sessions; safe while they are running.",
-    "status": "Show what is inscribed, what has grown, and what is about to be deleted.",
-    "config": "Show the settings of an archive, or set one.",
-    "check": "Compare inscriptions with their sources, and prove the way back.",
-    "export-claude": "Write an inscribed session as a transcript that `claude --resume` accepts.",
-    "export-codex": "Write an inscribed session as a transcript that `codex resume` accepts.",
-    "tag": "Say which engagement rounds belong to.",
-    "thread": "Say which thread an engagement belongs to; your word wins over what was found.",
-    "lineage": "Show which session comes from which: resumed, forked, copied, continued.",
-    "engagement": "Keep an engagement while you work: start, advance, note, close; what is owed.",
-    "rebuild": "Make databases, indexes, lost documents and lost round files again.",
-    "demo": "Try minutebook on example sessions.",
+# What people want → name → one-line help, shown without importing the verb.
+GROUPS = {
+    "Take minutes": {
+        "ingest": "Find out what was worked on, decided and achieved.",
+        "watch": "Keep the archive up to date, until Ctrl-C.",
+        "inscribe": "Archive sessions; do not look for engagements.",
+        "append": "Add new rounds to archived sessions.",
+        "correct": "Correct sessions and engagements; your word wins.",
+        "tag": "Assign rounds to an engagement.",
+        "thread": "Assign an engagement to a thread.",
+        "engagement": "Keep an engagement while you work.",
+    },
+    "Find": {
+        "search": "Find when you worked on something.",
+        "similar": "Find rounds that are similar to one.",
+        "lineage": "Show which session resumes, forks or continues which.",
+        "semantic": "Configure semantic search; show embedding progress.",
+        "corpus": "Build and search a corpus of turn pairs.",
+    },
+    "Read": {
+        "serve": "Start the viewer for your browser.",
+        "sessions": "List your sessions, newest first.",
+        "show": "Read a session, or some of its rounds.",
+        "report": "Report on a period: done, decided, shipped, open.",
+        "stats": "Count engagements by method, project, agent, day.",
+        "instructions": "Show which instructions a session had.",
+    },
+    "Keep and give back": {
+        "check": "Compare the archive with the transcripts.",
+        "export": "Write a session to a file for other people.",
+        "export-claude": "Restore a session for `claude --resume`.",
+        "export-codex": "Restore a session for `codex resume`.",
+    },
+    "Cost": {
+        "usage": "Show tokens, cost at API prices, and time.",
+        "budget": "Show how full the model's context window was.",
+    },
+    "Agents": {
+        "context": "Build a context for an agent, within a budget.",
+        "mcp": "Run an MCP server for agents.",
+        "agents": "List the supported coding agents.",
+        "install": "Install a hook, a background service or completion.",
+    },
+    "Team": {
+        "team": "Share what you choose with a team.",
+    },
+    "Care": {
+        "status": "Show what is archived, and what has grown.",
+        "doctor": "Show what cannot be read, and what will be deleted.",
+        "config": "Show the settings of an archive, or change one.",
+        "rebuild": "Recreate databases, indexes and lost documents.",
+        "demo": "Try minutebook on example sessions.",
+        "help": "Explain a verb, or a word such as ghost or thread.",
+    },
 }
+VERBS = {name: line for verbs in GROUPS.values() for name, line in verbs.items()}
 
 
 HIDDEN = frozenset({"welcome", "refresh", "hook"})  # for `make run`, benchmarks, the hook
@@ -65,8 +85,11 @@ class LazyGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Verbs"):
-            formatter.write_dl(list(VERBS.items()))
+        widest = max(map(len, VERBS))
+        for want, verbs in GROUPS.items():
+            with formatter.section(want):
+                # One width for all groups, so that they read as one table.
+                formatter.write_dl([(name.ljust(widest), line) for name, line in verbs.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -89,10 +112,16 @@ class LazyGroup(click.Group):
 @click.option("--debug", is_flag=True, help="Show a traceback when something breaks.")
 @click.pass_context
 def cli(ctx: click.Context, debug: bool) -> None:  # noqa: ARG001 - main() looks for it
-    """The minutes of your coding agents.
+    """Keep and search the sessions of your coding agents.
 
-    Reads the transcripts that coding agents leave behind, and keeps them. Without a verb it
-    shows what it finds and what to try.
+    Without a verb it shows what it finds and what to do next. `minutebook help VERB` and
+    `minutebook help WORD` explain more.
+
+    \b
+    Examples:
+      minutebook
+      minutebook demo
+      minutebook search passkey login
     """
     if ctx.invoked_subcommand is None:
         from minutebook.cli.overview import print_overview
@@ -123,6 +152,10 @@ def main(args: list[str] | None = None) -> None:
 
 
 def _run(arguments: list[str]) -> int:
+    if os.environ.get("_MINUTEBOOK_COMPLETE"):  # a shell asks what may follow
+        from minutebook.cli.completion import answer
+
+        return answer(cli)
     try:
         # Not `cli.main`: click would end the process itself when a pipe closes.
         with cli.make_context("minutebook", list(arguments)) as ctx:
@@ -131,15 +164,16 @@ def _run(arguments: list[str]) -> int:
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.ClickException as error:
-        error.show()
+        click.echo(_printable(_sentence(error)), err=True)
         return 2
     except (click.Abort, KeyboardInterrupt):
         click.echo("Stopped.", err=True)
         return 130
     except MinutebookError as error:
         from minutebook.archive.masking import hide  # it may name a title or a file's words
+        from minutebook.cli.remedies import worded
 
-        click.echo(_printable(hide(str(error))), err=True)
+        click.echo(_printable(hide(worded(error))), err=True)
         return 2
     except BrokenPipeError:
         raise
@@ -156,6 +190,22 @@ def _run(arguments: list[str]) -> int:
             err=True,
         )
         return 1
+
+
+def _sentence(error: click.ClickException) -> str:
+    """What was typed wrong, in one sentence, and what may have been meant."""
+    if isinstance(error, click.NoSuchOption):
+        from difflib import get_close_matches
+
+        near = get_close_matches(error.option_name, error.possibilities or (), 1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        return f"There is no option {error.option_name}.{hint}"
+    told = " ".join(error.format_message().split())
+    if "://" in told:  # an address may have a password in it
+        from minutebook.archive.masking import hide
+
+        told = hide(told)
+    return told if told.endswith((".", "?", "!")) else f"{told}."
 
 
 def _say_error(error: OSError) -> int:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -13,12 +15,14 @@ from minutebook.errors import BadArgument
 if TYPE_CHECKING:
     from minutebook.archive import Archive
 
+TEAM = "Read what your team shares (`minutebook team`)."
 F = TypeVar("F", bound=Callable[..., Any])
-GHOSTS = "Also sessions that never reached substantive work."
-HIDDEN = "Also what you hid with `correct hide`."
-COPIES = "List copies of a conversation, too."
-AGENT = "Exactly a coding agent (`minutebook agents`), else part of a name, role or slug."
-STARRED = "Only what you marked with `correct star`."
+K = TypeVar("K", bound=str)
+GHOSTS = "Include ghosts: sessions with no substantive work."
+HIDDEN = "Include what you hid with `correct hide`."
+COPIES = "Include copies of a conversation."
+AGENT = "A coding agent (`minutebook agents`), or part of a name, role or slug."
+STARRED = "Only what you starred with `correct star`."
 _SAID_TWICE = re.compile(r"^it is damaged \((.*)\)$")
 
 
@@ -39,29 +43,54 @@ root_option = click.option(
     "roots",
     multiple=True,
     metavar="PATH",
-    help="Where the transcripts are: a configuration folder, a folder of transcripts or one "
-    "file; may be given several times. "
-    "[default: where each agent keeps them; `minutebook agents` lists the places]",
+    help="Read transcripts from PATH; repeatable. [default: all]",
 )
 archive_option = click.option(
     "--archive",
     metavar="PATH",
-    help="The archive. [default: $MINUTEBOOK_ARCHIVE, else your data folder]",
+    help="The archive. [default: $MINUTEBOOK_ARCHIVE, or yours]",
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 USAGE_SORTS = ("cost", "tokens", "active")
 usage_option = click.option(
-    "--usage", is_flag=True, help="Also what was used: output tokens, cost at API prices, time."
+    "--usage", is_flag=True, help="Also show output tokens, cost at API prices and time."
 )
 usage_sort_option = click.option(
     "--sort",
     type=click.Choice(USAGE_SORTS),
-    help="What was used most first: cost, tokens (output tokens only) or active time; "
-    "shows --usage.",
+    metavar="BY",
+    help="Most used first, by cost, tokens (output) or active time; implies --usage.",
 )
 secrets_option = click.option(
-    "--secrets", is_flag=True, help="Show keys, tokens and passwords instead of masking them."
+    "--secrets", is_flag=True, help="Show keys, tokens and passwords; do not mask them."
 )
+
+
+team_option = click.option("--team", is_flag=True, help=TEAM)
+
+
+def for_a_file(format: str) -> None:
+    """Refuse to fill a terminal with what only a browser can show."""
+    if format == "html" and sys.stdout.isatty():
+        raise BadArgument("HTML is for a browser: add --out FILE, or write > FILE after it.")
+
+
+def format_of(out: str | None, given: K | None, formats: Iterable[K]) -> K | None:
+    """The format of a file: the one that was named, else that of its ending; None where neither
+    says one. An ending that says another one is refused, and so is one that says nothing."""
+    ending = Path(out or "").suffix.lower().removeprefix(".")
+    asked = {"htm": "html", "markdown": "md"}.get(ending, ending)
+    named = next((format for format in formats if format == asked), None)
+    if given is not None and named is not None and given != named:
+        raise BadArgument(
+            f"--format {given} and the ending of {out} contradict each other: choose one."
+        )
+    if ending and given is None and named is None:
+        raise BadArgument(
+            f"'.{ending}' is not a format: use {' or '.join(f'.{name}' for name in formats)}, "
+            "or name a --format."
+        )
+    return given or named
 
 
 def archive_options(command: F) -> F:
@@ -70,16 +99,49 @@ def archive_options(command: F) -> F:
 
 
 def opened(
-    path: str | None, roots: Iterable[str] = (), *, create: bool = False, secrets: bool = False
+    path: str | None,
+    roots: Iterable[str] = (),
+    *,
+    create: bool = False,
+    secrets: bool = False,
+    team: bool = False,
 ) -> Archive:
-    """The archive a verb works on. What is damaged in it is named when the verb is done."""
+    """The archive a verb works on. What is damaged in it is named when the verb is done.
+
+    With `team`, what the team shares; one's own, and a note, where the team cannot be asked.
+    """
     from minutebook.archive import open_archive
 
     archive = open_archive(path, roots, create=create, secrets=secrets)
     if archive.places:
         _ = archive.library  # a root that is not there is an error, whatever the verb needs
+    if team and (shared := of_team(archive)) is not None:
+        return shared
     click.get_current_context().call_on_close(lambda: name_damage(archive))
     return archive
+
+
+NOT_TEAM = "minutebook.not_team"
+"""Where a command notes that the team was asked for and one's own archive answers."""
+
+
+def of_team(own: Archive) -> Archive | None:
+    """The team's archive; None, and a note, where it cannot be asked now."""
+    from minutebook.cli import terminal
+    from minutebook.extras import needed
+
+    needed("team")
+    from minutebook.team.opening import NotAsked, open_team
+
+    context = click.get_current_context()
+    try:
+        shared = open_team(own)
+        context.call_on_close(shared.close)
+        return shared
+    except NotAsked as error:
+        context.meta[NOT_TEAM] = True
+        terminal.note(f"{str(error).removesuffix('.')}: this is from your own archive.")
+        return None
 
 
 def name_damage(archive: Archive) -> None:

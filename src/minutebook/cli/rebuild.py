@@ -14,7 +14,12 @@ from minutebook.verbs.rebuild import rebuild
 @archive_option
 @json_option
 def command(archive: str | None, as_json: bool) -> None:
-    """Make databases, indexes, lost documents and lost round files again from what is kept."""
+    """Recreate databases, indexes, lost documents and lost round files from what is kept.
+
+    \b
+    Example:
+      minutebook rebuild
+    """
     rebuilt = rebuild(opened(archive))
     if as_json:
         print_json(rebuilt=rebuilt)

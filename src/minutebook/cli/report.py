@@ -2,64 +2,104 @@
 
 from __future__ import annotations
 
-from typing import Any
+import shlex
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from minutebook.cli import terminal
+from minutebook.cli import completion, terminal
 from minutebook.cli.filters import AGENT_OPTION, limits_of, period_options
-from minutebook.cli.json_output import json_document, print_json
-from minutebook.cli.options import archive_options, json_option, opened
+from minutebook.cli.options import (
+    archive_options,
+    for_a_file,
+    format_of,
+    json_option,
+    opened,
+    team_option,
+)
 from minutebook.config import expanded
 from minutebook.errors import BadArgument
 from minutebook.index.query import Filters
+from minutebook.verbs.report import REPORT_FORMATS, ReportFormat, report_content
+
+if TYPE_CHECKING:
+    from minutebook.archive.reporting import Report
 
 
 @click.command("report")
 @archive_options
+@team_option
 @period_options
-@click.option("-p", "--project", metavar="TEXT", help="Part of the project's path.")
+@click.option(
+    "-p",
+    "--project",
+    metavar="TEXT",
+    shell_complete=completion.projects,
+    help="Only projects whose path contains TEXT.",
+)
 @AGENT_OPTION
 @click.option(
-    "--format", "kind", type=click.Choice(["md", "json"]), help="Markdown, or JSON. [default: md]"
+    "--format",
+    "kind",
+    type=click.Choice(REPORT_FORMATS),
+    metavar="FORMAT",
+    help="md, html or json. [default: FILE's ending, else md]",
 )
-@click.option("--out", metavar="FILE", help="Write it there instead.")
-@click.option("--force", is_flag=True, help="Replace the file that is there.")
+@click.option("--out", metavar="FILE", help="Write to FILE instead of the terminal.")
+@click.option("--force", is_flag=True, help="Overwrite FILE if it exists.")
 @json_option
 def command(
     roots: tuple[str, ...],
     archive: str | None,
+    team: bool,
     project: str | None,
     agent: str | None,
-    kind: str | None,
+    kind: ReportFormat | None,
     out: str | None,
     force: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Write the minutes of a period: what was done, decided, shipped and is still open.
+    """Report on a period: what was done, decided and shipped, and what is still open.
 
-    By project, of this week unless you name another period. Copies of a conversation are told
-    once, secrets are masked, and what is left out is counted at the end.
+    Grouped by project; this week unless you name another period. Copies of a conversation appear
+    once, secrets are masked, and the end says how much was left out.
+
+    \b
+    Examples:
+      minutebook report --week
+      minutebook report --since "2 weeks ago" --project orchard --out week.html
     """
     from minutebook.archive.reporting import period_of, report_of
-    from minutebook.verbs.report import report_markdown, save_report
+    from minutebook.verbs.share import save
 
     if force and out is None:
-        raise BadArgument("--force is about a file: add --out FILE.")
-    if as_json and kind == "md":
-        raise BadArgument("--json and --format md contradict each other: choose one.")
-    book = opened(archive, roots)
+        raise BadArgument("--force overwrites a file: add --out FILE.")
+    if as_json and kind not in (None, "json"):
+        raise BadArgument(f"--json and --format {kind} contradict each other: choose one.")
+    format: ReportFormat = "json" if as_json else format_of(out, kind, REPORT_FORMATS) or "md"
+    book = opened(archive, roots, team=team)
     after, before = period_of(*limits_of(options))
     found = report_of(book, Filters(project=project, agent=agent, after=after, before=before))
-    text = report_markdown(found)
-    if out is None:
-        if as_json or kind == "json":
-            print_json(report=found)
-        else:
-            terminal.say(terminal.prose(terminal.clean(text)).rstrip("\n"))
+    content = report_content(found, format)
+    if out is not None:
+        save(book, expanded(out), content, force=force)
+        terminal.note(f"{terminal.plural(found.engagements, 'engagement')} written to {out}.")
+        _lead_to(found)
+    elif format == "md":
+        terminal.say(terminal.prose(terminal.clean(content.decode())).rstrip("\n"))
+        _lead_to(found)
+    else:
+        for_a_file(format)
+        click.echo(content)
+
+
+def _lead_to(found: Report) -> None:
+    """Where a period is empty: the last week that is not, and how to have it."""
+    if found.latest is None:
         return
-    is_json = as_json or kind == "json"
-    content = json_document(report=found) if is_json else text.encode("utf-8", "replace")
-    save_report(book, expanded(out), content, force=force)
-    terminal.note(f"{terminal.plural(found.engagements, 'engagement')} written to {out}.")
+    first, last = found.latest.since, found.latest.until
+    only = [("--project", found.project), ("--agent", found.agent)]
+    more = "".join(f" {option} {shlex.quote(text)}" for option, text in only if text)
+    command = f"minutebook report --since {first} --until {last}{more}"
+    terminal.note(f"The latest week with work is {first} to {last}: `{terminal.one_line(command)}`")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from typing import Any
 
@@ -13,11 +14,11 @@ from minutebook.archive.finding import Answer, search
 from minutebook.archive.passing import PLACES
 from minutebook.cli import terminal
 from minutebook.cli.file_hits import show_file
-from minutebook.cli.filters import filter_options, filters_of
+from minutebook.cli.filters import Filtering, filter_options, filters_of
 from minutebook.cli.hits import print_hits, print_total
 from minutebook.cli.json_output import print_json
 from minutebook.cli.new_index import telling_of_a_new_index
-from minutebook.cli.options import archive_options, json_option, opened
+from minutebook.cli.options import archive_options, json_option, opened, team_option
 from minutebook.cli.words import WordsCommand
 from minutebook.errors import BadArgument
 from minutebook.index.query import parse_query
@@ -25,60 +26,79 @@ from minutebook.index.query import parse_query
 _NOT_OF_FILES = {"command", "error", "has_tools", "side", "sort", "where", "mode", "as_stats"}
 
 
-@click.command("search", cls=WordsCommand)
+class _Search(WordsCommand, Filtering):
+    """Words and filters."""
+
+
+@click.command("search", cls=_Search)
 @click.argument("query", nargs=-1)
 @archive_options
+@team_option
 @filter_options
 @click.option(
     "--in",
     "where",
     metavar="PLACES",
     default="all",
-    show_default=True,
-    help=f"Where to look, with commas: {', '.join(PLACES)}.",
+    help=f"Where to look (separate with commas): {', '.join(PLACES)}.",
 )
 @click.option(
     "--side",
     type=click.Choice(["asked", "answered", "both"]),
     default="both",
-    show_default=True,
-    help="What you asked, what was answered.",
+    metavar="SIDE",
+    help="asked (by you), answered or both (default).",
 )
 @click.option(
     "--mode",
     type=click.Choice(["lexical", "semantic", "hybrid"]),
     default="hybrid",
-    show_default=True,
-    help="By words, by meaning, by both.",
+    metavar="MODE",
+    help="hybrid (default), lexical (words) or semantic (meaning).",
 )
 @click.option(
     "--file",
     "path",
     metavar="PATH",
-    help="Who read or changed a file, the newest first: the end of its path, or a glob.",
+    help="Rounds that read or changed a file (path end or glob).",
 )
-@click.option("--instructions", metavar="HASH", help="Only sessions that had this version.")
-@click.option("--thread", metavar="ID", help="Only engagements of this piece of work.")
-@click.option("--threads", is_flag=True, help="Pieces of work over several sessions, instead.")
-@click.option("--chain", metavar="SESSION#ROUND", help="What came before and after in its thread.")
-@click.option("--deps", metavar="ID", help="What a thread needs, and what needs it.")
-@click.option("-n", "--limit", type=click.IntRange(1, 1000), default=10, show_default=True)
-@click.option("--page", type=click.IntRange(1, 10_000), default=1, help="The hits after those.")
+@click.option(
+    "--instructions", metavar="HASH", help="Only sessions with this version of the instructions."
+)
+@click.option("--thread", metavar="ID", help="Only engagements of this thread.")
+@click.option("--threads", is_flag=True, help="List threads: work over several sessions.")
+@click.option("--chain", metavar="ADDRESS", help="What came before and after it in its thread.")
+@click.option("--deps", metavar="ID", help="What a thread depends on, and what depends on it.")
+@click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(1, 1000),
+    default=10,
+    metavar="N",
+    show_default=True,
+    help="How many hits.",
+)
+@click.option(
+    "--page", type=click.IntRange(1, 10_000), default=1, metavar="N", help="Which page of hits."
+)
 @click.option(
     "--sort",
     type=click.Choice(["relevance", "date"]),
     default="relevance",
-    show_default=True,
-    help="The best first, or the newest.",
+    metavar="ORDER",
+    help="relevance (default) or date (newest first).",
 )
-@click.option("-v", "--verbose", is_flag=True, help="More about each hit.")
-@click.option("--no-refresh", is_flag=True, help="Do not look for what has changed since.")
-@click.option("-s", "--stats", "as_stats", is_flag=True, help="Counts instead of hits.")
+@click.option("-v", "--verbose", is_flag=True, help="Show more about each hit.")
+@click.option(
+    "--no-refresh", is_flag=True, help="Search the index as it is; do not look for changes."
+)
+@click.option("-s", "--stats", "as_stats", is_flag=True, help="Show counts instead of hits.")
 @json_option
 def command(
     query: tuple[str, ...],
     roots: tuple[str, ...],
     archive: str | None,
+    team: bool,
     where: str,
     side: Any,
     mode: Any,
@@ -99,10 +119,16 @@ def command(
 ) -> None:
     """Find when you worked on something, what you asked and what was answered.
 
-    Words, '"quoted phrases"', -excluded, prefix*, project:x agent:x method:x branch:x before:DATE
-    after:DATE. Without a query: the engagements that pass the filters, newest first.
+    A query has words, "quoted phrases", -excluded words, prefix*, and project:X agent:X method:X
+    branch:X before:DATE after:DATE. Without a query: the engagements that pass the filters.
+
+    \b
+    Examples:
+      minutebook search passkey login
+      minutebook search '"second tab"' -staging --side answered
+      minutebook search --file auth/views.py
     """
-    book = opened(archive, roots)
+    book = opened(archive, roots, team=team)
     filters = filters_of(options)
     if instructions is not None:
         from minutebook.archive.instructions import sessions_with
@@ -114,7 +140,7 @@ def command(
         filters = msgspec.structs.replace(filters, among=keys_of(book, thread))
     if threads or chain is not None or deps is not None:
         if query or (threads + (chain is not None) + (deps is not None)) > 1:
-            raise BadArgument("Say words, --threads, --chain or --deps: one of them.")
+            raise BadArgument("Choose one of words, --threads, --chain and --deps.")
         from minutebook.cli.threads import print_chain, print_deps, print_threads
 
         if chain is not None:
@@ -126,7 +152,7 @@ def command(
         return
     if path is not None:
         if query:
-            raise BadArgument("Say words or --file, not both: --file lists who touched the file.")
+            raise BadArgument("Choose words or --file, not both.")
         _only_of_files(click.get_current_context())
         with telling_of_a_new_index(book):
             show_file(
@@ -140,7 +166,7 @@ def command(
         return
     parsed = parse_query(" ".join(query), filters)
     if query and parsed.says_nothing(filters):
-        raise BadArgument("There is no word in that query.")
+        raise BadArgument("The query has no word in it.")
     meaning: Any = {}
     if mode != "lexical" and not parsed.is_empty:
         from minutebook.archive.semantic import Meaning
@@ -185,6 +211,15 @@ def command(
     by_budget = parsed.filters.budget is not None
     print_hits(book, answer.hits, verbose=verbose, windows=by_budget)
     _print_footer(answer, page, limit)
+    if answer.hits and len(query) == 1 and (phrase := _as_phrase(query[0])):
+        terminal.note(f"For these words in this order: minutebook search {phrase}")
+
+
+def _as_phrase(typed: str) -> str | None:
+    """Several words that one pair of quotes held together: the shell took it, and we need one."""
+    if len(typed.split()) < 2 or '"' in typed or ":" in typed:
+        return None
+    return shlex.quote(f'"{terminal.one_line(typed)}"')
 
 
 def _only_of_files(ctx: click.Context) -> None:

@@ -17,18 +17,30 @@ from minutebook.record.layout import Layout
 
 @click.group("semantic")
 def command() -> None:
-    """Configure semantic search; show embedding progress."""
+    """Configure semantic search; show embedding progress.
+
+    \b
+    Examples:
+      minutebook semantic status
+      minutebook semantic use static
+    """
 
 
 @command.command("use")
 @click.argument("embedder")
-@click.option("--model", default="", help="The model of an endpoint.")
+@click.option("--model", default="", help="The model to ask for at a URL.")
 @archive_option
 def use(embedder: str, model: str, archive: str | None) -> None:
-    """Use static (in the box), a folder with ONNX and tokenizer.json, fastembed, or a URL.
+    """Choose the embedder that compares meanings.
 
-    fastembed downloads a sentence transformer once, and this says which, how large and where to;
-    what is in your sessions stays on this machine. A URL is sent every text that is embedded.
+    EMBEDDER is static (built in), fastembed, a folder with an ONNX model and tokenizer.json, or a
+    URL. fastembed downloads a sentence transformer once, after naming it, its size and its place;
+    your sessions stay on this machine. A URL receives every text that is embedded.
+
+    \b
+    Examples:
+      minutebook semantic use static
+      minutebook semantic use fastembed
     """
     layout = opened(archive).layout
     if embedder == "fastembed":
@@ -36,21 +48,26 @@ def use(embedder: str, model: str, archive: str | None) -> None:
         if not download.is_there:
             terminal.note(
                 f"Downloading {download.model} ({download.megabytes} MB, {download.licence}) from "
-                f"Hugging Face into {download.folder}, once. Nothing of yours is sent."
+                f"Hugging Face into {download.folder}, once. Nothing is uploaded."
             )
     choice = choose(layout, embedder, model)
     terminal.say(
         f"Meanings are compared by {choice.kind} {choice.where} {choice.model}".rstrip() + "."
     )
     terminal.say(
-        "`minutebook semantic embed` prepares everything now; a search does it bit by bit."
+        "`minutebook semantic embed` embeds everything now; otherwise searches do it bit by bit."
     )
 
 
 @command.command("embed")
 @archive_option
 def embed_now(archive: str | None) -> None:
-    """Embed everything that has no vectors yet, newest first."""
+    """Embed everything that has no vectors yet, newest first.
+
+    \b
+    Example:
+      minutebook semantic embed
+    """
     layout = _indexed(archive)
     waiting = state(layout).waiting
     if sys.stderr.isatty() and waiting > 1_000:
@@ -73,7 +90,12 @@ def _indexed(archive: str | None) -> Layout:
 @archive_option
 @json_option
 def status(archive: str | None, as_json: bool) -> None:
-    """Say which embedder is used, and what is still to be embedded."""
+    """Show which embedder is in use, and how much is left to embed.
+
+    \b
+    Example:
+      minutebook semantic status
+    """
     now = state(_indexed(archive))
     if as_json:
         print_json(state=now)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,8 @@ import click
 
 from minutebook.archive import Archive
 from minutebook.archive.sessions import SessionList, SessionSummary
-from minutebook.cli import terminal
-from minutebook.cli.filters import AGENT_OPTION
+from minutebook.cli import completion, terminal
+from minutebook.cli.filters import AGENT_OPTION, limits_of, period_options
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import (
     COPIES,
@@ -25,7 +26,7 @@ from minutebook.cli.options import (
     usage_option,
     usage_sort_option,
 )
-from minutebook.derive.periods import since as parse_since
+from minutebook.errors import BadArgument
 from minutebook.model import Roster
 
 if TYPE_CHECKING:
@@ -37,29 +38,41 @@ _ROUNDS, _SIZE = 6, 7  # widths of the narrow columns
 _OUTPUT, _COST, _TIME = 7, 10, 7
 _NAME_MOST = 90
 _NARROW = 70
+_AT_ONCE = 50  # sessions that a person is shown unasked
 
 
 @click.command("sessions")
 @archive_options
 @click.option(
-    "-p", "--project", metavar="TEXT", **ONCE, help="Only sessions whose folder contains this."
+    "-p",
+    "--project",
+    metavar="TEXT",
+    shell_complete=completion.projects,
+    **ONCE,
+    help="Only sessions whose folder contains TEXT.",
 )
 @AGENT_OPTION
-@click.option("--since", metavar="DATE", **ONCE, help="Only sessions active since then.")
+@period_options
 @click.option("--ghosts", is_flag=True, help=GHOSTS)
 @click.option("--copies", is_flag=True, help=COPIES)
 @click.option("--starred", is_flag=True, help=STARRED)
 @click.option("--hidden", is_flag=True, help=HIDDEN)
 @usage_option
 @usage_sort_option
-@click.option("-n", "--limit", type=click.IntRange(min=1), help="At most so many.")
+@click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="List at most N. [default: 50 on a terminal, else all]",
+)
+@click.option("--all", "everything", is_flag=True, help="List all of them on a terminal, too.")
 @json_option
 def command(
     roots: tuple[str, ...],
     archive: str | None,
     project: str | None,
     agent: str | None,
-    since: str | None,
     ghosts: bool,
     copies: bool,
     starred: bool,
@@ -67,14 +80,24 @@ def command(
     usage: bool,
     sort: str | None,
     limit: int | None,
+    everything: bool,
     as_json: bool,
+    **options: Any,
 ) -> None:
-    """List your sessions, newest first: when, name or title, project, rounds, size."""
+    """List your sessions, newest first: when, name or title, project, rounds, size.
+
+    \b
+    Examples:
+      minutebook sessions --since "last week" --project orchard
+      minutebook sessions --sort cost --limit 20
+    """
     book = opened(archive, roots)
+    after, before = limits_of(options)
     found = book.sessions(
         project=project,
         agent=agent,
-        since=None if since is None else parse_since(since),
+        since=_moment(after),
+        until=_moment(before),
         ghosts=ghosts,
         copies=copies,
         starred=starred,
@@ -82,6 +105,10 @@ def command(
     )
     told = _used(book, found) if usage or sort else None
     used = None if told is None else {row.key: row.figures for row in told.rows}
+    if everything and limit is not None:
+        raise BadArgument("--all lists all sessions, --limit some: choose one.")
+    unasked = limit is None and not everything and not as_json and terminal.is_terminal()
+    limit = _AT_ONCE if unasked else limit
     rows = _sorted(found.sessions, used, sort)[:limit]
     if as_json:
         whole: dict[str, Any] = {"usage": _plain(told.total)} if told is not None else {}
@@ -98,7 +125,22 @@ def command(
         return
     print_rows(book, rows, used, None if told is None else told.total)
     warn_of_roster(book.roster)
-    print_remarks(found, shown=len(rows), used=told is not None)
+    more = "--all" if unasked else "--limit"
+    print_remarks(found, shown=len(rows), used=told is not None, more=more)
+    if told is not None:
+        _print_what_counts(rows, project)
+
+
+def _moment(seconds: int | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds).astimezone()
+
+
+def _print_what_counts(rows: list[SessionSummary], project: str | None) -> None:
+    """Why these figures are not those of `usage`, which counts replies, not sessions."""
+    if any(row.copies for row in rows):
+        terminal.note("A session that stands for copies includes theirs.")
+    if project and rows:
+        terminal.note("Whole sessions; `usage project` counts each engagement's project.")
 
 
 def _used(book: Archive, found: SessionList) -> Usage:
@@ -171,6 +213,8 @@ def as_dict(row: SessionSummary, used: Mapping[str, Figures] | None = None) -> d
         "copies": row.copies,
         "archived": row.archived,
         "present": row.present,
+        "unarchived": row.unarchived,
+        "lost": row.lost,
         **({"usage": _plain(figures)} if figures is not None else {}),
     }
 
@@ -194,6 +238,10 @@ def print_rows(
     names = {row.id: terminal.one_line(archive.short(row.id)) for row in rows}
     id = max(map(len, names.values()))
     middle: tuple[tuple[int, str], ...] = ((project, "project"), (-_ROUNDS, "rounds"))
+    programs = {row.program for row in rows}
+    several = wide and len(programs) > 1  # else it has no room, or says nothing
+    if several:
+        middle = ((max(map(len, programs)), "agent"), *middle)
     last: tuple[tuple[int, str], ...] = ((-_SIZE, "size"),)
     if used is not None:
         last = ((-_OUTPUT, "output"), (-_COST, "cost"), (-_TIME, "time"))
@@ -205,6 +253,7 @@ def print_rows(
     for row in rows:
         info = row.info
         about = (terminal.one_line(info.project or ""), str(info.rounds)) if middle else ()
+        about = (row.program, *about) if several else about
         texts = (
             row.when.strftime(day),
             names[row.id],
@@ -243,19 +292,21 @@ def warn_of_roster(roster: Roster) -> None:
         )
 
 
-def print_remarks(found: SessionList, shown: int, *, used: bool = False) -> None:
+def print_remarks(
+    found: SessionList, shown: int, *, used: bool = False, more: str = "--limit"
+) -> None:
     """How many there are, what the list leaves out, and how to see it."""
     if not found.sessions:
         if found.others_hidden:
             terminal.note("No session fits these filters.")
         elif not (found.ghosts_hidden or found.hidden):
             terminal.note(
-                "No sessions found. Point --root at a folder of transcripts, "
+                "No sessions found. Name a folder of transcripts with --root, "
                 "or try `minutebook demo`."
             )
     if shown < found.total:
         beside = "; the total is of all" if used else ""
-        terminal.note(f"{shown:,} of {found.total:,} sessions (--limit){beside}.")
+        terminal.note(f"{shown:,} of {found.total:,} sessions ({more}){beside}.")
     elif found.total:
         terminal.note(f"{terminal.plural(found.total, 'session')}.")
     hidden = []

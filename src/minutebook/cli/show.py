@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,91 +11,143 @@ import click
 import msgspec
 
 from minutebook.archive import Archive
-from minutebook.archive.names import parse_block
+from minutebook.archive.names import block_at, parse_block
+from minutebook.archive.remote import person_of
 from minutebook.archive.session import OpenSession
 from minutebook.archive.sessions import SessionSummary
-from minutebook.cli import terminal
+from minutebook.archive.sharing import chosen_blocks
+from minutebook.cli import completion, terminal
 from minutebook.cli.json_output import print_json
-from minutebook.cli.options import archive_options, json_option, opened, secrets_option
+from minutebook.cli.options import (
+    archive_options,
+    json_option,
+    opened,
+    secrets_option,
+    team_option,
+)
 from minutebook.cli.transcript import PARTS, TranscriptPrinter
 from minutebook.derive.times import instant
-from minutebook.derive.wording import rounds_text
+from minutebook.derive.wording import lost_with_transcript, rounds_text
 from minutebook.errors import BadArgument, NotFound
 from minutebook.model import Round, Subagent
 from minutebook.model.engagement import SessionRecord
+from minutebook.sources.registry import SOURCES
+from minutebook.verbs.share_text import with_pictures
 
 
 @click.command("show")
-@click.argument("session")
+@click.argument("session", shell_complete=completion.sessions)
 @archive_options
+@team_option
 @click.option(
     "--only",
     metavar="PARTS",
-    help=f"Which parts to show, with commas: {', '.join(PARTS)}. [default: user,assistant,calls]",
+    help=f"What to show: {', '.join(PARTS)}; separate with commas. [default: user,assistant,calls]",
 )
-@click.option("--full", is_flag=True, help="Everything, and nothing shortened.")
+@click.option("--full", is_flag=True, help="Show everything, shorten nothing.")
 @secrets_option
 @json_option
 def command(
     session: str,
     roots: tuple[str, ...],
     archive: str | None,
+    team: bool,
     only: str | None,
     full: bool,
     secrets: bool,
     as_json: bool,
 ) -> None:
-    """Read a session, or some rounds of it.
+    """Read a session, or some of its rounds.
 
-    SESSION is the start of an id, a title, a name, a slug or a file. Add #ROUND or #FROM-TO
-    for some of its rounds: minutebook show 3f2a#12-14; #ROUND.BLOCK for one block in full, as
-    search names it. Secrets are masked, also in --json.
+    SESSION is the start of its id, its title, its agent's name, its slug or its file. Add #ROUND
+    or #FROM-TO for some rounds, #ROUND.BLOCK for one block in full. Secrets are masked, also with
+    --json, unless you add --secrets.
+
+    \b
+    Examples:
+      minutebook show Reed
+      minutebook show Reed#2-3 --full
+      minutebook show Reed#1 --only user,results
     """
-    alone = parse_block(session) is not None
+    block = parse_block(session)
+    alone = block is not None
     parts = _parts(only, full or alone)
-    book = opened(archive, roots, secrets=secrets)
+    book = opened(archive, roots, secrets=secrets, team=team)
     session_id, wanted = book.address(session)
     summary = _summary(book, session_id)
     reading = book.open(session_id)
     numbers = _numbers(reading, wanted)
     if as_json:
         rounds = list(reading.rounds(numbers))
+        if block is not None:
+            rounds = [_alone(rounds[0], block)]
+        agents = _subagents(reading, rounds, everything=wanted is None)
+        if only is not None:
+            rounds, agents = _only(rounds, parts), _agents_only(agents, parts)
         print_json(
             session=summary.info,
             identity=summary.identity,
             starred=summary.starred,
             hidden=summary.hidden,
             note=summary.note,
+            lost=summary.lost,
             path=Path(summary.path) if summary.path else reading.document,
-            rounds=[_with_pictures(msgspec.to_builtins(r), reading) for r in rounds],
+            rounds=[with_pictures(msgspec.to_builtins(r), reading.picture) for r in rounds],
             subagents=[
-                _with_pictures(msgspec.to_builtins(agent), reading)
-                for agent in _subagents(reading, rounds, everything=wanted is None)
+                with_pictures(msgspec.to_builtins(agent), reading.picture) for agent in agents
             ],
+            **_of_team(book, session_id, reading),
         )
         return
-    _print_header(summary, reading.count)
+    _print_header(summary, reading.count, person_of(book, session_id))
     _print_said(book.record(session_id))
+    if reading.withheld:
+        if not reading.count:
+            _print_minutes(book.record(session_id))
+        terminal.note(reading.withheld)
     printer = TranscriptPrinter(
         parts, shorten=not (full or alone), subagent=partial(_subagent, reading, _known(reading))
     )
-    block = parse_block(session)
     for round in reading.rounds(numbers):
         if block is not None:
             _print_block(round, block, printer)
         else:
             printer.print_round(round)
     printer.print_hidden()
+    if summary.lost:
+        terminal.note(lost_with_transcript(summary.lost))
 
 
 def _print_block(round: Round, number: int, printer: TranscriptPrinter) -> None:
     """One block in full, and how to see what is around it."""
+    at = block_at(round, number)
+    printer.print_block(round, at)
     count = len(round.blocks)
-    if not 1 <= number <= count:
-        blocks = terminal.plural(count, "block")
-        raise NotFound(f"Round {round.number} has {blocks}; there is no block {number}.")
-    printer.print_block(round, number - 1)
     terminal.note(f"Block {number} of {count}; without .{number}, the whole round.")
+
+
+def _alone(round: Round, number: int) -> Round:
+    """A round with one of its blocks, for JSON; the message it is in stays around it."""
+    wanted = round.blocks[block_at(round, number)]
+    kept = (
+        msgspec.structs.replace(message, blocks=(wanted,))
+        for message in round.messages
+        if any(block is wanted for block in message.blocks)
+    )
+    return msgspec.structs.replace(round, messages=tuple(kept))
+
+
+def _only(rounds: Iterable[Round], parts: frozenset[str]) -> list[Round]:
+    return [chosen_blocks(round, parts) for round in rounds]
+
+
+def _agents_only(agents: Iterable[Subagent], parts: frozenset[str]) -> list[Subagent]:
+    """Subagents belong to the calls that started them."""
+    if "calls" not in parts:
+        return []
+    return [
+        msgspec.structs.replace(agent, rounds=tuple(_only(agent.rounds, parts))) for agent in agents
+    ]
 
 
 def _parts(only: str | None, full: bool) -> frozenset[str]:
@@ -125,6 +177,8 @@ def _numbers(reading: OpenSession, wanted: range | None) -> range:
     """The rounds asked for; a range may end beyond the session."""
     if wanted is None:
         return range(1, reading.count + 1)
+    if not reading.count and reading.withheld:
+        raise NotFound(f"Session {reading.short}: {reading.withheld}")
     if wanted.start > reading.count:
         raise NotFound(
             f"Session {reading.short} has {terminal.plural(reading.count, 'round')}; "
@@ -156,35 +210,48 @@ def _subagents(reading: OpenSession, rounds: list[Round], *, everything: bool) -
     return [agent for agent in found if agent is not None]
 
 
-def _with_pictures(value: Any, reading: OpenSession) -> Any:
-    """JSON of a round with its pictures inside: `file` names nothing outside the archive."""
-    if isinstance(value, list):
-        return [_with_pictures(item, reading) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if value.get("type") in ("image", "document") and isinstance(value.get("file"), str):
-        content = reading.picture(value["file"])
-        if content is not None:
-            return {**value, "data": b64encode(content).decode()}
-    return {key: _with_pictures(item, reading) for key, item in value.items()}
+def _of_team(book: Archive, session_id: str, reading: OpenSession) -> dict[str, Any]:
+    """Of a team's session: whose it is, and what of it is not shared."""
+    if book.remote is None:
+        return {}
+    found: dict[str, Any] = {"person": person_of(book, session_id)}
+    if not reading.count:
+        found["engagements"] = book.record(session_id).engagements
+    return found | {"withheld": reading.withheld}
 
 
-def _print_header(summary: SessionSummary, rounds: int) -> None:
+def _print_minutes(record: SessionRecord) -> None:
+    """What was worked on, decided and achieved, where that is all there is."""
+    for engagement in record.engagements:
+        method, phase = terminal.one_line(engagement.method), terminal.one_line(engagement.phase)
+        terminal.say()
+        rounds = f"{rounds_text(engagement.ranges)}: {method}, {phase}: "
+        topic = terminal.one_line(engagement.topic)
+        terminal.say(terminal.quiet(rounds) + click.style(topic, bold=True))
+        if engagement.outcome:
+            terminal.say(terminal.prose(terminal.clean(engagement.outcome)))
+        for decision in engagement.key_decisions:
+            terminal.say(f"  - {terminal.one_line(decision)}")
+
+
+def _print_header(summary: SessionSummary, rounds: int, person: str | None) -> None:
     info = summary.info
     started = instant(info.started)
     title = terminal.one_line(summary.name)
     title = f"★ {title}" if summary.starred else title
     terminal.say(click.style(terminal.fit(title, terminal.columns()), bold=True))
-    facts = [
-        info.project,
-        info.branch,
-        info.model,
-        f"{started:%Y-%m-%d}" if started else None,
-        terminal.plural(rounds, "round"),
-        terminal.plural(info.subagents, "subagent") if info.subagents else None,
+    facts = [  # the higher its number, the sooner one is left out on a narrow terminal
+        (3, person),
+        (4, None if info.source == next(iter(SOURCES)) else SOURCES.title_of(info.source)),
+        (2, info.project),
+        (7, info.branch),
+        (6, info.model),
+        (0, f"{started:%Y-%m-%d}" if started else None),
+        (1, terminal.plural(rounds or info.rounds, "round")),
+        (5, terminal.plural(info.subagents, "subagent") if info.subagents else None),
     ]
-    line = " · ".join(terminal.one_line(fact) for fact in facts if fact)
-    terminal.say(terminal.quiet(terminal.fit(line, terminal.columns())))
+    told = [(rank, terminal.one_line(fact)) for rank, fact in facts if fact]
+    terminal.say(terminal.quiet(terminal.first_that_fit(told, terminal.columns())))
     terminal.say(terminal.quiet(terminal.one_line(info.id)))
 
 

@@ -10,13 +10,14 @@ import click
 
 from minutebook.archive import Archive
 from minutebook.cli import terminal
-from minutebook.cli.filters import filter_options, filters_of
+from minutebook.cli.filters import Filtering, filter_options, filters_of
 from minutebook.cli.json_output import print_json
 from minutebook.cli.new_index import telling_of_a_new_index
 from minutebook.cli.options import (
     archive_options,
     json_option,
     opened,
+    team_option,
     usage_option,
     usage_sort_option,
 )
@@ -32,8 +33,9 @@ _NONE_YET = "There are no engagements yet: `minutebook ingest` finds them."
 _BARS = "▁▂▃▄▅▆▇█"
 
 
-@click.command("stats")
+@click.command("stats", cls=Filtering)
 @archive_options
+@team_option
 @filter_options
 @usage_option
 @usage_sort_option
@@ -41,14 +43,22 @@ _BARS = "▁▂▃▄▅▆▇█"
 def command(
     roots: tuple[str, ...],
     archive: str | None,
+    team: bool,
     usage: bool,
     sort: str | None,
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Count engagements by method, project, agent, program, phase and day."""
+    """Count engagements by method, project, agent, program, phase and day.
+
+    \b
+    Examples:
+      minutebook stats --since 2026-03-01
+      minutebook stats --project orchard --usage
+    """
     query = Query(filters=filters_of(options))
-    show_stats(opened(archive, roots), query, as_json, sort or ("cost" if usage else None))
+    book = opened(archive, roots, team=team)
+    show_stats(book, query, as_json, sort or ("cost" if usage else None))
 
 
 def show_stats(archive: Archive, query: Query, as_json: bool, sort: str | None = None) -> None:
@@ -72,9 +82,9 @@ def show_stats(archive: Archive, query: Query, as_json: bool, sort: str | None =
         terminal.plural(found.engagements, "engagement"),
         terminal.plural(found.sessions, "session"),
         terminal.plural(found.decisions, "decision"),
-        terminal.plural(len(found.days), "active day"),
     )
-    terminal.say(click.style(", ".join(counts) + ".", bold=True))
+    began = terminal.plural(len(found.days.keys() - {"undated"}), "day")
+    terminal.say(click.style(f"{', '.join(counts)}; work began on {began}.", bold=True))
     _table("Methods", found.methods, marked=True)
     _table("Phases", found.phases)
     _table("Projects", found.projects)

@@ -6,6 +6,7 @@ import click
 
 from minutebook.cli import terminal
 from minutebook.cli.doctor import warn_of_clean_ups
+from minutebook.cli.inscribe import held_back
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.sources.base import Transcript
@@ -18,7 +19,12 @@ _MOST = 8
 @archive_options
 @json_option
 def command(roots: tuple[str, ...], archive: str | None, as_json: bool) -> None:
-    """Show what is inscribed, what has grown, what waits, and what is about to be deleted."""
+    """Show what is archived, what has grown, what waits, and what is about to be deleted.
+
+    \b
+    Example:
+      minutebook status
+    """
     found = status(opened(archive, roots))
     if as_json:
         print_json(status=found)
@@ -33,9 +39,25 @@ def command(roots: tuple[str, ...], archive: str | None, as_json: bool) -> None:
     _list("has grown", "have grown", found.grown)
     _list("is over and not inscribed", "are over and not inscribed", found.ended)
     _list("may still be running", "may still be running", found.live)
+    if found.held_back:
+        terminal.say(held_back(found.held_back))
+    _lost(found.lost)
     warn_of_clean_ups(found.clean_ups)
     if found.grown or found.ended:
-        terminal.say("`minutebook inscribe --all` writes them down.")
+        terminal.say("`minutebook inscribe --all` archives them.")
+
+
+def _lost(lost: dict[str, int]) -> None:
+    if not lost:
+        return
+    sessions = terminal.plural(len(lost), "session")
+    rounds = terminal.plural(sum(lost.values()), "round")
+    terminal.say(f"Lost with the transcripts of {sessions}, before they were archived: {rounds}.")
+    for id, count in list(lost.items())[:_MOST]:
+        name = terminal.one_line(id)[:36]
+        terminal.say(terminal.quiet(f"  {name}  {terminal.plural(count, 'round')}"))
+    if len(lost) > _MOST:
+        terminal.say(terminal.quiet(f"  … and {len(lost) - _MOST} more"))
 
 
 def _list(one: str, many: str, transcripts: list[Transcript]) -> None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import click
 
-from minutebook.cli import terminal
+from minutebook.cli import completion, terminal
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.verbs.tag import tag
 
 
 @click.command("tag")
-@click.argument("session")
+@click.argument("session", shell_complete=completion.sessions)
 @click.argument("rounds")
-@click.argument("engagement_id")
+@click.argument("engagement_id", shell_complete=completion.engagements)
 @archive_options
 @json_option
 def command(
@@ -24,10 +24,15 @@ def command(
     archive: str | None,
     as_json: bool,
 ) -> None:
-    """Say which engagement rounds belong to.
+    """Assign rounds to an engagement.
 
-    ROUNDS is 3, 3-7, 1,4-6 or all; the engagement '-' takes a tag off. Rounds and documents
-    stay as they are.
+    ROUNDS is 3, 3-7, 1,4-6 or all. The engagement '-' removes a tag. Round files and documents do
+    not change.
+
+    \b
+    Examples:
+      minutebook tag Reed 1-2 search-drift
+      minutebook tag Reed 1-2 -
     """
     book = opened(archive, roots)
     tagged = tag(book, session, rounds, engagement_id)

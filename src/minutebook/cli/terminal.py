@@ -12,6 +12,7 @@ import re
 import sys
 import textwrap
 import unicodedata
+from collections.abc import Sequence
 
 import click
 
@@ -24,6 +25,7 @@ from minutebook.derive.wording import size as size
 _NOT_A_COLOR = re.compile(
     r"\x1b(?!\[[0-9;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
+_BULLET = re.compile(r" {0,3}(?:[-*+]|\d{1,3}[.)]) +")
 _READABLE = 100  # columns; longer lines of prose tire the eye
 
 
@@ -75,7 +77,7 @@ def pad(text: str, cells: int) -> str:
 
 def prose(text: str) -> str:
     """Text wrapped at words where a person reads it; code blocks and pipes keep their lines."""
-    if not sys.stdout.isatty():
+    if not is_terminal():
         return text
     room = min(columns(), _READABLE)
     fenced = False
@@ -85,8 +87,34 @@ def prose(text: str) -> str:
         if fenced or width(line) <= room or line.startswith(("    ", "\t", "|")):
             lines.append(line)
         else:
-            lines += textwrap.wrap(line, room, break_long_words=False, break_on_hyphens=False)
+            bullet = _BULLET.match(line)
+            lines += _wrapped(line, room, len(bullet[0]) if bullet else 0)
     return "\n".join(lines)
+
+
+def hanging(text: str, indent: int) -> str:
+    """A line wrapped to the terminal's width; what goes on begins after so many blanks."""
+    if width(text) <= columns():
+        return text
+    return "\n".join(_wrapped(text, columns(), min(indent, columns() // 2)))
+
+
+def _wrapped(line: str, room: int, indent: int) -> list[str]:
+    return textwrap.wrap(
+        line,
+        room,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def first_that_fit(facts: Sequence[tuple[int, str]], cells: int) -> str:
+    """Facts on one line, each with its rank: while there is no room, the highest rank goes."""
+    kept = list(facts)
+    while len(kept) > 1 and width(" · ".join(fact for _, fact in kept)) > cells:
+        kept.remove(max(kept, key=lambda fact: fact[0]))
+    return fit(" · ".join(fact for _, fact in kept), cells)
 
 
 def quiet(text: str) -> str:
@@ -107,9 +135,14 @@ def note(text: str) -> None:
     click.echo(_NOT_A_COLOR.sub("", text), err=True)
 
 
+def is_terminal() -> bool:
+    """Whether a person reads the output as it is."""
+    return sys.stdout.isatty()
+
+
 def wants_color() -> bool:
     """On a terminal, unless ``NO_COLOR`` says otherwise."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    return is_terminal() and not os.environ.get("NO_COLOR")
 
 
 _MARKS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from minutebook.cli import terminal
+from minutebook.cli import completion, terminal
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.errors import BadArgument
@@ -12,11 +12,11 @@ from minutebook.model.said import Thread, Unthread
 
 
 @click.command("thread")
-@click.argument("session")
-@click.argument("engagement")
+@click.argument("session", shell_complete=completion.sessions)
+@click.argument("engagement", shell_complete=completion.engagements)
 @click.argument("name", required=False)
-@click.option("--none", "alone", is_flag=True, help="It belongs to no thread.")
-@click.option("--forget", is_flag=True, help="Go back to the thread that was found.")
+@click.option("--none", "alone", is_flag=True, help="Put it in no thread.")
+@click.option("--forget", is_flag=True, help="Go back to the thread that was found automatically.")
 @archive_options
 @json_option
 def command(
@@ -29,16 +29,20 @@ def command(
     archive: str | None,
     as_json: bool,
 ) -> None:
-    """Say which thread an engagement belongs to; your word wins over what was found.
+    """Assign an engagement to a thread; your word wins over what was found.
 
-    ENGAGEMENT is its id or one of its rounds, NAME a new name or the id of a thread there is
-    (`minutebook search --threads`). `minutebook correct undo` takes it back, `minutebook correct
-    list SESSION` lists it.
+    ENGAGEMENT is its id or one of its rounds. NAME is a new name, or the id of an existing thread
+    (`minutebook search --threads`). `minutebook correct undo` takes it back.
+
+    \b
+    Examples:
+      minutebook thread Reed 1 search-drift
+      minutebook thread Reed 1 --forget
     """
     if (name is not None) + alone + forget != 1:
-        raise BadArgument("Give a NAME, --none or --forget: one of them.")
+        raise BadArgument("Give one of NAME, --none and --forget.")
     if name is not None and not name.strip():
-        raise BadArgument("A thread's name cannot be empty; --none puts it into no thread.")
+        raise BadArgument("A thread's name cannot be empty. Use --none for no thread.")
     statement = Unthread(engagement) if forget else Thread(engagement, name=name or "")
     book = opened(archive, roots)
     spoken = book.say(session, statement)

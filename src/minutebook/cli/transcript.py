@@ -8,7 +8,9 @@ from collections.abc import Callable
 import click
 
 from minutebook.cli import terminal
+from minutebook.cli.diffs import print_changes
 from minutebook.derive.calls import describe
+from minutebook.derive.changes import GIVEN, changes_of
 from minutebook.derive.messages import COMPACTION, INTERRUPTION, TASK, gist
 from minutebook.derive.times import instant
 from minutebook.model import (
@@ -74,13 +76,13 @@ class TranscriptPrinter(BlockVisitor[None]):
         """Which parts were left out, and how to see them."""
         if self._hidden:
             counts = ", ".join(f"{count} {part}" for part, count in self._hidden.items())
-            terminal.note(f"Hidden: {counts}. --full shows everything, --only chooses.")
+            terminal.note(f"Not shown: {counts} (--full, --only).")
 
     def _rule(self, round: Round) -> None:
         started = instant(round.started)
         facts = [f"{started:%Y-%m-%d %H:%M}" if started else "", _seconds(round.duration_ms)]
         label = f"── {round.number} "
-        tail = " ".join(["", *(fact for fact in facts if fact)])
+        tail = " " + " · ".join(fact for fact in facts if fact) if any(facts) else ""
         line = label + "─" * max(2, terminal.columns() - len(label) - len(tail)) + tail
         terminal.say()
         terminal.say(click.style(line, fg="blue"))
@@ -117,7 +119,7 @@ class TranscriptPrinter(BlockVisitor[None]):
             self._indented(block.text)
         elif block.kind in _TELLING:
             terminal.say()
-            line = f"  ▸ {block.kind}: {terminal.one_line(gist(block.text))}"
+            line = f"  ▸ {block.kind}: {terminal.one_line(gist(block.text))}".rstrip(": ")
             terminal.say(terminal.quiet(terminal.fit(line, terminal.columns())))
 
     def attachment(self, block: Attachment) -> None:
@@ -154,9 +156,18 @@ class TranscriptPrinter(BlockVisitor[None]):
             kind = terminal.one_line(agent.kind or "subagent")
             line = f"{_INDENT}↳ {kind}: {count}, {terminal.plural(calls, 'tool call')}"
             terminal.say(terminal.quiet(line))
-        if not self._shorten and isinstance(call.input, dict):
+        if not self._shorten:
+            self._given(call)
+
+    def _given(self, call: ToolCall) -> None:
+        """What a call was given in full; an edit as what it changed."""
+        changes = changes_of(call)
+        if isinstance(call.input, dict):
+            shown = GIVEN if changes else frozenset()
             for key, value in call.input.items():
-                self._indented(f"{key}: {value}")
+                if key not in shown and not (changes and "*** Begin Patch" in str(value)):
+                    self._indented(f"{key}: {value}")
+        print_changes(call, changes)
 
     def _result(self, result: ToolResult) -> None:
         parts = () if isinstance(result.content, str) else result.content

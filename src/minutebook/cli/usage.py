@@ -7,66 +7,87 @@ import sys
 from typing import Any
 
 import click
+import msgspec
 
 from minutebook.archive import Archive
 from minutebook.archive.using import usage_of
 from minutebook.cli import terminal
-from minutebook.cli.filters import filters_of, reply_options
+from minutebook.cli.filters import Filtering, filters_of, reply_options
 from minutebook.cli.json_output import print_json
-from minutebook.cli.options import archive_options, json_option, opened
-from minutebook.cli.usage_table import print_usage
+from minutebook.cli.options import (
+    USAGE_SORTS,
+    archive_options,
+    json_option,
+    opened,
+    team_option,
+)
+from minutebook.cli.usage_table import order_of, print_usage
 from minutebook.derive.usage.figures import Usage
 from minutebook.derive.usage.tally import DIMENSIONS
 from minutebook.errors import BadArgument, NotFound
 
 
-@click.command("usage")
+@click.command("usage", cls=Filtering)
 @click.argument("what", required=False, metavar="[BY|SESSION]")
 @archive_options
+@team_option
 @reply_options
+@click.option("--by", metavar="BY", help="Break a session down by model, day, engagement …")
 @click.option(
-    "--by", metavar="BY", help="How to break down a session: model, day, engagement and so on."
+    "--sort",
+    type=click.Choice(USAGE_SORTS),
+    metavar="BY",
+    help="Most used first, by cost, tokens (output) or active time.",
 )
-@click.option("-n", "--limit", type=click.IntRange(min=1), help="At most so many rows.")
-@click.option("--csv", "as_csv", is_flag=True, help="For spreadsheets.")
+@click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="Show at most N rows.")
+@click.option("--csv", "as_csv", is_flag=True, help="Write CSV, for spreadsheets.")
 @json_option
 def command(
     what: str | None,
     roots: tuple[str, ...],
     archive: str | None,
+    team: bool,
     by: str | None,
+    sort: str | None,
     limit: int | None,
     as_csv: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Show tokens, cost at API prices, time and work, by day, project, model and more.
+    """Show tokens, cost at API prices, and time, by day, project, model and more.
 
     BY is day (the default), week, month, project, model, agent, session, engagement, branch,
-    thread or program (which coding agent ran). A session is named as everywhere: the start of its
-    id, its title or its agent's name. Each reply counts once, however many sessions hold a copy of
-    it.
+    thread or program (the coding agent). Or name a SESSION. Each reply counts once, however many
+    sessions hold a copy of it.
+
+    \b
+    Examples:
+      minutebook usage project --since 2026-03-01
+      minutebook usage Reed --by model
     """
     gc.disable()  # a hundred thousand values without a cycle: looking for some takes time
     click.get_current_context().call_on_close(gc.enable)
-    book = opened(archive, roots)
+    book = opened(archive, roots, team=team)
     if as_csv and as_json:
         raise BadArgument("Choose --csv or --json.")
     session_id = None
-    if what is not None and what.lower() in DIMENSIONS:
+    if what is not None and (dimension := _dimension(what)) is not None:
         if by is not None:
-            raise BadArgument("Give one dimension: --by is for a session.")
-        by = what
+            raise BadArgument("Give one dimension: --by breaks down a session.")
+        by = dimension
     elif what is not None:
         session_id = _resolved(book, what)
         by = by or "model"
     found = usage_of(
         book,
-        (by or "day").lower(),
+        _dimension(by or "day") or (by or "day"),
         filters_of(options),
         session_id=session_id,
         tools=as_json or session_id is not None,
     )
+    if sort is not None:
+        rows = sorted(found.rows, key=lambda row: order_of(sort, row.figures))
+        found = msgspec.structs.replace(found, rows=rows)
     if as_json:
         from minutebook.verbs.usage import plain_usage
 
@@ -75,7 +96,14 @@ def command(
         _print_csv(found)
     else:
         name = book.summary(session_id).name if session_id is not None else None
-        print_usage(book, found, limit, title=name)
+        print_usage(book, found, limit, title=name, sorted_by_use=sort is not None)
+
+
+def _dimension(word: str) -> str | None:
+    """The dimension that a word names, also as many of it: ``sessions``, ``branches``."""
+    low = word.lower()
+    names = (low, low.removesuffix("s"), low.removesuffix("es"))
+    return next((name for name in names if name in DIMENSIONS), None)
 
 
 def _resolved(book: Archive, name: str) -> str:

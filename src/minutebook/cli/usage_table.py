@@ -39,14 +39,19 @@ _MOST_COLUMNS: tuple[Column, ...] = (("files", 5), ("lines", 13), ("commits", 7)
 
 
 def print_usage(
-    archive: Archive, found: Usage, limit: int | None, title: str | None = None
+    archive: Archive,
+    found: Usage,
+    limit: int | None,
+    title: str | None = None,
+    *,
+    sorted_by_use: bool = False,
 ) -> None:
     """The table, its total, what was expensive, and what one has to know."""
     if not found.rows:
         terminal.note("Nothing matches these filters." if archive.ids() else "No sessions found.")
         return
     most = limit or _MOST
-    rows = found.rows[-most:] if found.by in PERIODS else found.rows[:most]
+    rows = found.rows[-most:] if found.by in PERIODS and not sorted_by_use else found.rows[:most]
     columns = _columns(found.by)
     room = terminal.columns() - sum(width + 1 for _, width in columns)
     bars = terminal.columns() >= _WIDEST
@@ -163,18 +168,18 @@ def _print_rest(archive: Archive, found: Usage) -> None:
         told = "The API prices are not known" if unpriced else "No usage was recorded"
     if rate is not None:
         told += f"; {rate:.1%} of what was read came from the cache"
-    terminal.say(f"{told}.")
+    terminal.say(terminal.prose(f"{told}."))
     if total.times is not None and total.times.active_clock:
-        terminal.say(_timed(total.times))
+        terminal.say(terminal.prose(_timed(total.times)))
     if found.previous is not None:
         terminal.say(terminal.prose(_compared(found, found.previous)))
     if total.work.tools:
         most = [f"{terminal.one_line(t)} {n:,}" for t, n in list(total.work.tools.items())[:8]]
-        terminal.say(f"Tools: {', '.join(most)}.")
+        terminal.say(terminal.hanging(f"Tools: {', '.join(most)}.", 7))
     _print_expensive(archive, expensive)
     if found.continued:
         parts = ", ".join(f"{n:,} from {archive.short(id)}" for id, n in found.continued.items())
-        terminal.say(f"Continued, and counted there: {parts}.")
+        terminal.say(terminal.hanging(f"Continued, and counted there: {parts}.", 2))
 
 
 def _timed(times: Times) -> str:
@@ -240,4 +245,5 @@ def _print_expensive(archive: Archive, found: Expensive) -> None:
             why.append(f"{short(costly.rewritten)} written again")
         if costly.errors:
             why.append(terminal.plural(costly.errors, "failed call"))
-        terminal.say(f"  {address:<14} {f'${costly.usd:,.2f}':>9}  {', '.join(why)}")
+        line = f"  {address:<14} {f'${costly.usd:,.2f}':>9}  {', '.join(why)}"
+        terminal.say(terminal.hanging(line, 28))

@@ -12,7 +12,8 @@ from minutebook.archive import Archive, open_archive
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option
-from minutebook.errors import BadArgument
+from minutebook.cli.remedies import worded
+from minutebook.errors import BadArgument, MinutebookError
 from minutebook.extract.choose import EXTRACTORS, choose_extractor
 from minutebook.extract.extractor import Extractor
 from minutebook.verbs.watch import Taken, Watcher
@@ -25,13 +26,18 @@ from minutebook.verbs.watch import Taken, Watcher
     type=click.Choice(EXTRACTORS[1:]),
     default="offline",
     show_default=True,
-    help="A model is asked only about sessions that are over, and needs --daily-cap.",
+    metavar="NAME",
+    help=f"One of {', '.join(EXTRACTORS[1:])}. A model reads only sessions that have ended.",
 )
-@click.option("--model", metavar="NAME", help="The model of that extractor.")
-@click.option("--base-url", metavar="URL", help="Endpoint of the openai (or anthropic) extractor.")
+@click.option("--model", metavar="NAME", help="The model that extractor uses.")
+@click.option("--base-url", metavar="URL", help="Endpoint for openai or anthropic.")
 @click.option(
-    "--daily-cap", type=click.FloatRange(0), metavar="USD", help="Never spend more per day."
+    "--daily-cap",
+    type=click.FloatRange(0),
+    metavar="USD",
+    help="Spend at most this per day; required with a paid model.",
 )
+@click.option("--push", is_flag=True, help="Also push what you chose to your team.")
 @json_option
 def command(
     roots: tuple[str, ...],
@@ -40,14 +46,25 @@ def command(
     model: str | None,
     base_url: str | None,
     daily_cap: float | None,
+    push: bool,
     as_json: bool,
 ) -> None:
-    """Keep the minutes current by itself, as sessions grow; until Ctrl-C."""
+    """Keep the archive up to date while sessions grow; stop with Ctrl-C.
+
+    Offline unless you name an extractor.
+
+    \b
+    Examples:
+      minutebook watch
+      minutebook watch --extractor anthropic --daily-cap 1.00
+    """
     paid = extractor not in ("openai", "offline")
     if paid and daily_cap is None:
-        raise BadArgument("A model in the background needs a limit: --daily-cap 1.00 (dollars).")
+        raise BadArgument(
+            "A model in the background needs a limit, such as --daily-cap 1.00 (dollars)."
+        )
     if daily_cap is not None and not paid:
-        raise BadArgument(f"{extractor} has no prices: leave --daily-cap out.")
+        raise BadArgument(f"{extractor} has no prices: leave out --daily-cap.")
     named = open_archive(archive, roots, create=True)
     # Lenient: a folder that is watched may come and go.
     book = Archive(named.root, named.places, lenient=True)
@@ -63,6 +80,8 @@ def command(
         ask if extractor != "offline" else None,
         daily_cap,
     )
+    if push:
+        _pushed(book)  # what is missing is said now, not at night
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     for root in book.places:
@@ -71,13 +90,30 @@ def command(
 
     def ready() -> None:
         if not as_json:
-            terminal.note("Watching; Ctrl-C ends it.")
+            terminal.note("Watching; press Ctrl-C to stop.")
 
     for taken in watcher.run(stop, ready):
         if as_json:
             print_json(on_one_line=True, taken=taken)
         else:
             _print(taken)
+        if push:
+            try:
+                _pushed(book)
+            except MinutebookError as error:  # the next burst sends it
+                terminal.note(terminal.one_line(worded(error)))
+
+
+def _pushed(book: Archive) -> None:
+    """Bring the team one joined last up to date with what one chose."""
+    from minutebook.team.choice import chosen_team, team_of
+    from minutebook.team.pushing import push
+
+    address = chosen_team(book.layout, None)
+    team = team_of(book.layout, address)
+    if team is None or team.choice is None:
+        raise BadArgument("Choose what to share first: `minutebook team push` shows what there is.")
+    push(book, address, team, team.choice)
 
 
 def _print(taken: Taken) -> None:

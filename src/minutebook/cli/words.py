@@ -13,6 +13,8 @@ class WordsCommand(click.Command):
     out, ``-rf`` is part of a line that was copied, and so is ``-n`` without a number."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if ctx.resilient_parsing:  # a shell that completes a line: it is not whole yet
+            return super().parse_args(ctx, args)
         return super().parse_args(ctx, sorted_out(args, self.get_params(ctx)))
 
 

@@ -16,6 +16,7 @@ from minutebook.archive.prospective import prospective
 from minutebook.derive.plain import one_line
 from minutebook.errors import BadArgument
 from minutebook.mcp.telling import answer, paged
+from minutebook.model.engagement import Method
 from minutebook.model.prospective import EngagementFile
 from minutebook.verbs import engagement as verbs
 from minutebook.verbs.engagement import Standing
@@ -28,7 +29,7 @@ Folder = Annotated[
     ),
 ]
 Id = Annotated[
-    str | None, Field(description="Another engagement of the folder than the current one.")
+    str | None, Field(description="Use this engagement of the folder, not the current one.")
 ]
 Session = Annotated[
     str | None, Field(description="The id of your session, if you know it: it is listed.")
@@ -49,22 +50,16 @@ class EngagementTools:
         self,
         project: Folder,
         topic: Annotated[str, Field(description="What it is about, in 3 to 15 words.")],
-        method: Annotated[
-            str,
-            Field(
-                description="review, write, design, build, reorg, triage, discuss, debug, deploy, "
-                "research or plan."
-            ),
-        ],
-        child: Annotated[bool, Field(description="As a part of the open engagement.")] = False,
-        switch: Annotated[bool, Field(description="Put the open engagement aside.")] = False,
+        method: Annotated[Method, Field(description="What kind of work it is.")],
+        child: Annotated[bool, Field(description="Make it part of the open engagement.")] = False,
+        switch: Annotated[bool, Field(description="Set the open engagement aside.")] = False,
         actors: Annotated[Sequence[str], Field(description="Who takes part.")] = (),
         domains: Annotated[Sequence[str], Field(description="What it belongs to.")] = (),
-        note: Annotated[str, Field(description="The first words below the title.")] = "",
+        note: Annotated[str, Field(description="The first text below the title.")] = "",
         session: Session = None,
     ) -> str:
-        """Begin a piece of work that is worth keeping track of: writes engagement.md in the project
-        folder. If one is open there, finish it, or say child or switch."""
+        """Start an engagement worth tracking: writes engagement.md in the project folder. If one is
+        open there, close it first, or give child or switch."""
         done = verbs.start(
             _folder(project),
             topic,
@@ -93,7 +88,7 @@ class EngagementTools:
         session: Session = None,
         force: Force = False,
     ) -> str:
-        """Go on to another step of the engagement: changes its file in the project folder."""
+        """Move the engagement on to another step: changes its file in the project folder."""
         done = verbs.advance(
             _folder(project),
             step,
@@ -109,16 +104,16 @@ class EngagementTools:
         self,
         project: Folder,
         text: Annotated[str, Field(description="A line for its text.")] = "",
-        obligation: Annotated[str | None, Field(description="Something that is owed.")] = None,
+        obligation: Annotated[str | None, Field(description="Something still owed.")] = None,
         due: Annotated[str | None, Field(description="Its day: 2026-03-31, tomorrow, 5d.")] = None,
         done: Annotated[
-            int | None, Field(description="The number of an obligation that is done.")
+            int | None, Field(description="The number of an obligation to mark as done.")
         ] = None,
         id: Id = None,
         session: Session = None,
     ) -> str:
-        """Add a line or an obligation to the engagement's file in the project folder, or say that
-        an obligation is done."""
+        """Add a line or an obligation to the engagement's file in the project folder, or mark an
+        obligation as done."""
         found = verbs.note(
             _folder(project),
             text,
@@ -134,7 +129,7 @@ class EngagementTools:
     def engagement_close(
         self,
         project: Folder,
-        outcome: Annotated[str, Field(description="What came of it, in a sentence.")] = "",
+        outcome: Annotated[str, Field(description="What came of it, in one sentence.")] = "",
         phase: Annotated[
             Literal["completed", "abandoned"], Field(description="How it ended.")
         ] = "completed",
@@ -157,12 +152,12 @@ class EngagementTools:
     def engagement_list(
         self,
         project: Annotated[
-            str | None, Field(description="Only those of this folder; else of every project.")
+            str | None, Field(description="Only this folder. [default: every project]")
         ] = None,
-        closed: Annotated[bool, Field(description="Also those that are closed.")] = False,
-        limit: Annotated[int, Field(description="How many to answer with at most.")] = 20,
+        closed: Annotated[bool, Field(description="Include closed engagements.")] = False,
+        limit: Annotated[int, Field(description="At most this many results.")] = 20,
         cursor: Annotated[
-            str | None, Field(description="The cursor of the last answer, to go on.")
+            str | None, Field(description="The cursor of the last answer, for the next page.")
         ] = None,
     ) -> str:
         """List engagements that are kept in projects: open ones, with what is overdue. Writes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from importlib.metadata import version
 from typing import Any
 
 from mcp.server import MCPServer
@@ -14,6 +15,7 @@ from minutebook.archive.archive import Archive
 from minutebook.archive.masking import hide
 from minutebook.errors import BadArgument, MinutebookError
 from minutebook.mcp.engagement_tools import EngagementTools
+from minutebook.mcp.remedies import worded
 from minutebook.mcp.telling import quoted
 from minutebook.mcp.tools import Tools
 
@@ -29,10 +31,13 @@ _READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 
 
-def create_server(archive: Archive) -> MCPServer[Any]:
-    """A server for an archive; whatever that was opened with, agents see no secrets."""
-    tools, kept = Tools(archive), EngagementTools(archive)
-    server: MCPServer[Any] = MCPServer("minutebook", instructions=INSTRUCTIONS, log_level="WARNING")
+def create_server(archive: Archive, team: Archive | None = None) -> MCPServer[Any]:
+    """A server for an archive; whatever that was opened with, agents see no secrets. With a `team`,
+    they read what that shares; what they write stays in one's own archive."""
+    tools, kept = Tools(team or archive), EngagementTools(archive)
+    server: MCPServer[Any] = MCPServer(
+        "minutebook", instructions=INSTRUCTIONS, version=version("minutebook"), log_level="WARNING"
+    )
     reading: list[Callable[..., str]] = [
         tools.search,
         tools.engagements,
@@ -78,7 +83,7 @@ def _plain(
         try:
             return call(*args, **kwargs)
         except MinutebookError as error:
-            words = hide(str(error))
+            words = hide(worded(error))
             own = isinstance(error, BadArgument) and not quotes_files
             raise failure(words if own else quoted(words)) from None  # it may name a title
         except OSError as error:

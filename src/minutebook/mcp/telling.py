@@ -7,7 +7,6 @@ hands out is masked already.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import TypeVar
@@ -18,6 +17,7 @@ from minutebook.archive.hit import Hit
 from minutebook.derive.budget import Budget, RoundBudget
 from minutebook.derive.instructions import Instruction
 from minutebook.derive.plain import one_line
+from minutebook.derive.quoting import between, new_mark
 from minutebook.derive.tokens import BYTES_A_TOKEN, tokens, utf8_bytes
 from minutebook.derive.usage.figures import Row
 from minutebook.derive.usage.wording import usage_text
@@ -46,8 +46,7 @@ _MOST_DAMAGED = 3
 
 def quoted(text: str) -> str:
     """Untrusted text between marks of its own."""
-    mark = f"untrusted-{secrets.token_hex(6)}"
-    return f"{WARNING}\n<{mark}>\n{text.replace(mark, '').rstrip()}\n</{mark}>"
+    return f"{WARNING}\n{between(new_mark(), text)}"
 
 
 def paged(
@@ -184,6 +183,7 @@ def hit_line(hit: Hit, short: Short) -> str:
         f"program={one_line(hit.program)}" if hit.program else "",
         f"(also in {', '.join(short(id) for id in hit.copies)})" if hit.copies else "",
         f"thread={one_line(hit.thread)}" if hit.thread else "",
+        f"by {one_line(hit.person)}" if hit.person else "",
         f"| {hit.side}: {one_line(hit.snippet.text)}" if hit.snippet.text else "",
     ]
     return "- " + " ".join(fact for fact in facts if fact)

@@ -13,7 +13,7 @@ from minutebook.archive.files import find_file
 from minutebook.archive.finding import bring_up_to_date, search
 from minutebook.archive.folding import hidden_once, once
 from minutebook.archive.instructions import compare, sessions_with
-from minutebook.archive.names import parse_rounds
+from minutebook.archive.opening import reopened
 from minutebook.archive.passing import ghosts_of, matching
 from minutebook.archive.semantic import Meaning
 from minutebook.archive.threads import keys_of, threads, with_threads
@@ -28,6 +28,8 @@ from minutebook.derive.wording import plural
 from minutebook.errors import BadArgument
 from minutebook.index.query import Filters, Query, filled, parse_query, span
 from minutebook.mcp import parameters as given
+from minutebook.mcp.remedies import TOOLS
+from minutebook.mcp.showing import show
 from minutebook.mcp.telling import (
     HARD_LIMIT,
     MOST_TOKENS,
@@ -55,7 +57,7 @@ from minutebook.verbs.lineage import lineage_lines, of_agent
 from minutebook.verbs.materialise import Mode as ContextMode
 from minutebook.verbs.materialise import materialise
 from minutebook.verbs.report import report_markdown
-from minutebook.verbs.round_text import Fidelity, Level, round_text
+from minutebook.verbs.round_text import Fidelity
 from minutebook.verbs.stats import stats
 
 _MOST_HITS = 50
@@ -68,7 +70,7 @@ class Tools:
 
     def __init__(self, archive: Archive) -> None:
         # One of our own: it lives for long, and masks whatever the other one does.
-        self._archive = Archive(archive.root, archive.places, patience=_SECONDS, lenient=True)
+        self._archive = reopened(archive, patience=_SECONDS, lenient=True)
         self._meaning = Meaning(archive.layout)
         self._lock = threading.Lock()
 
@@ -116,7 +118,7 @@ class Tools:
             return self._touched(file, filters, start, limit)
         parsed = parse_query(query, filters)
         if query.strip() and parsed.says_nothing(filters):
-            raise BadArgument("There is no word to look for in that query.")
+            raise BadArgument("The query has no word in it.")
         with self._lock:
             found = search(
                 self._archive,
@@ -219,44 +221,25 @@ class Tools:
 
     def show(
         self,
-        address: str,
-        thinking: Level = "omit",
-        tool_input: Level = "summary",
-        tool_output: Level = "summary",
-        cursor: str | None = None,
+        address: given.Address,
+        thinking: given.Thinking = "omit",
+        tool_input: given.ToolInput = "summary",
+        tool_output: given.ToolOutput = "summary",
+        cursor: given.Cursor = None,
     ) -> str:
-        """Read rounds of a session: `3a4d64e0#12`, `3a4d64e0#12-14`, or a name with #rounds. Long
-        answers are cut at whole rounds; the cursor goes on."""
-        session_id, wanted = self._archive.address(address)
-        session, name = self._archive.open(session_id), self._archive.short(session_id)
-        if wanted is None:
-            raise BadArgument(f"Say which rounds: {name}#1 … #{session.count}.")
-        numbers = parse_rounds(f"{wanted.start}-{wanted.stop - 1}", session.count)
-        start = position(cursor)
-        texts: list[str] = []
-        spent = 0
+        """Read rounds of a session: `3a4d64e0#12`, `3a4d64e0#12-14`, or one block in full:
+        `3a4d64e0#12.7`, as `search` names it. Long answers come in parts; the cursor goes on."""
         fidelity = Fidelity(thinking, tool_input, tool_output)
-        for number in numbers[start:]:
-            text = round_text(f"{name}#{number}", session.round(number), fidelity)
-            spent += tokens(text)
-            if texts and spent > MOST_TOKENS:
-                break
-            texts.append(text)
-        text, missing = cut("".join(texts), HARD_LIMIT)
-        after = start + len(texts)
-        more = str(after) if after < len(numbers) else None
-        head = f"{len(texts)} of {len(numbers)} rounds of {name}"
-        if missing:
-            head += " (the last one is cut: ask for it with tool_output='omit')"
-        return self._told(answer(f"{head}:", [text], more), session.damaged)
+        shown = show(self._archive, address, fidelity, cursor)
+        return self._told(shown.text, shown.damaged)
 
     def context(
         self,
-        query: str | None = None,
-        sessions: Sequence[str] = (),
-        engagement: str | None = None,
-        compressed: bool = False,
-        budget: int = MOST_TOKENS,
+        query: given.About = None,
+        sessions: given.Sessions = (),
+        engagement: given.Engagement = None,
+        compressed: given.Compressed = False,
+        budget: given.Tokens = MOST_TOKENS,
     ) -> str:
         """Build a context within a token budget: by `query` (answers that match first, then their
         neighbours, then references), of named sessions (goal, decisions, outcome, open ends, files,
@@ -292,6 +275,7 @@ class Tools:
                     query=query,
                     budget=budget,
                     around=around,
+                    words=TOOLS,
                 )
             head = f"{built.tokens} tokens of {budget}. {account(built)}"
             text = self._told(f"{head}\n{quoted(built.text)}", built.damaged)
@@ -305,14 +289,19 @@ class Tools:
         agent: given.Agent = None,
         since: given.Since = None,
         until: given.Until = None,
+        date: given.Date = None,
         cursor: given.Cursor = None,
     ) -> str:
-        """The minutes of a period, this week unless you name another: what was done, decided,
-        shipped, and is still open, by project. Addresses are for `show`."""
-        found = self._archive.report(project=project, agent=agent, since=since, until=until)
+        """Report on a period (default: this week): what was done, decided and shipped, and what is
+        still open, by project. Addresses are for `show`."""
+        found = self._archive.report(
+            project=project, agent=agent, since=since, until=until, date=date
+        )
         lines = report_markdown(found).splitlines()
         page, more = paged(lines, str, cursor, len(lines))
         head = f"{found.engagements} engagements of {found.sessions} sessions:"
+        if (week := found.latest) is not None:
+            head = f"The latest week with work: since={week.since}, until={week.until}.\n{head}"
         return self._told(answer(head, page, more))
 
     def lineage(
@@ -322,7 +311,7 @@ class Tools:
         agent: given.Agent = None,
         cursor: given.Cursor = None,
     ) -> str:
-        """Which session comes from which: resumed, forked, copied, continued, delegated, each with
+        """Which session resumes, forks, copies, continues or started which, each with
         its evidence. Without a session: all families, newest first."""
         with self._lock:
             found = self._archive.lineage(session)
@@ -340,8 +329,8 @@ class Tools:
         many = plural(len(families), "family", "families")
         return self._told(answer(f"{many}, the older session above the newer:", page, more))
 
-    def budget(self, session: str, cursor: given.Cursor = None) -> str:
-        """How full the model's window was in each round of a session, and what was compacted."""
+    def budget(self, session: given.NamedSession, cursor: given.Cursor = None) -> str:
+        """How full the context window was in each round of a session, and what was compacted."""
         found = self._archive.budget(session)
         short = self._archive.short(found.session_id)
         lines = limit_lines(found.budget)
@@ -349,7 +338,7 @@ class Tools:
         page, more = paged(lines, str, cursor, len(lines))
         return self._told(answer(budget_head(found.budget), page, more))
 
-    def instructions(self, session: str, other: str | None = None) -> str:
+    def instructions(self, session: given.NamedSession, other: given.OtherSession = None) -> str:
         """Which instructions (files like AGENTS.md) a session had when it began, with the evidence
         for each; with `other`, what changed from the one session to the other."""
         if other:
@@ -385,7 +374,8 @@ class Tools:
         ]
         head = (
             f"{found.sessions} sessions, {found.engagements} engagements, "
-            f"{found.decisions} decisions, {len(found.days)} active days. "
+            f"{found.decisions} decisions; work began on "
+            f"{plural(len(found.days.keys() - {'undated'}), 'day')}. "
             f"{left_out(found.ghosts_hidden, found.copies_hidden, found.hidden)}"
         )
         return self._told(answer(head.rstrip(), lines, None))

@@ -1,0 +1,96 @@
+"""What a report says of commits: each once, and as shipped only what is known to have left."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from minutebook.archive import Archive
+from minutebook.archive.reporting import named_period, report_of
+from minutebook.derive.committed import last_of_each
+from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.record.engagements import append_record
+from minutebook.record.indexes import harmless
+from minutebook.verbs.report import report_content, report_markdown
+
+
+@pytest.mark.parametrize(
+    ("made", "kept"),
+    [
+        (["1a2b3c4 Add x", "2b3c4d5 Add x"], ["2b3c4d5 Add x"]),
+        (["1a2b3c4 Add x", "2b3c4d5 fixup! Add x", "3c4d5e6 WIP tests"], ["1a2b3c4 Add x"]),
+        (["1a2b3c4 squash! Add x", "2b3c4d5 wipe the disk"], ["2b3c4d5 wipe the disk"]),
+        (["1a2b3c4 Add x", '2b3c4d5 Revert "Add x"'], []),
+        (['2b3c4d5 Revert "Add y"'], ['2b3c4d5 Revert "Add y"']),
+        (["1a2b3c4 X", '2b3c4d5 Revert "X"', '3c4d5e6 Revert "Revert "X""'], ["1a2b3c4 X"]),
+        (["1a2b3c4 X", '2b3c4d5 Revert "X"', '3c4d5e6 Reapply "X"'], ["1a2b3c4 X"]),
+        (["1a2b3c4 X", '2b3c4d5 Revert "X"', "3c4d5e6 X"], ["3c4d5e6 X"]),
+        (["1a2b3c4", "2b3c4d5"], ["1a2b3c4", "2b3c4d5"]),
+    ],
+)
+def test_a_commit_counts_once_and_a_step_not_at_all(made: list[str], kept: list[str]) -> None:
+    """SHARE-02: the last of several with one subject; no fixups, and nothing that was reverted."""
+    assert list(last_of_each(made)) == kept
+
+
+def _archive(tmp_path: Path) -> Archive:
+    archive = Archive(tmp_path / "archive")
+    at = "2026-03-02T0{}:00:00Z"
+    engagements = (
+        Engagement(
+            id="a",
+            topic="Read settings from segment_test.go",
+            method="build",
+            commits=("1a2b3c4 feat: read settings", "2b3c4d5 fixup! feat: read settings"),
+            outcome="Committed: read settings (and 1 more commit).",
+            turn_range=(1, 1),
+            started=at.format(8),
+            project="/w/orchard",
+            phase="completed",
+        ),
+        Engagement(
+            id="b",
+            topic="Sort notes",
+            method="build",
+            commits=("3c4d5e6 Sort notes by date",),
+            pull_requests=("https://git.example/orchard/pull/7",),
+            outcome="Committed: something else.",
+            turn_range=(2, 2),
+            started=at.format(9),
+            project="/w/orchard",
+            phase="completed",
+        ),
+    )
+    append_record(archive.layout, SessionRecord(session_id="s" * 8, engagements=engagements))
+    return archive
+
+
+def test_only_what_left_is_shipped(tmp_path: Path) -> None:
+    """SHARE-02: a commit is a commit; in Markdown, HTML and JSON it is shipped where its
+    engagement opened a pull request."""
+    found = report_of(_archive(tmp_path), named_period(since="2026-03-01", until="March 2026"))
+    told = report_markdown(found)
+    assert "### Commits\n\n- 1a2b3c4 feat: read settings\n" in told
+    assert "### Shipped\n\n- commit 3c4d5e6 Sort notes by date\n- pull request" in told
+    page = report_content(found, "html").decode()
+    assert "<h3>Commits</h3><ul>\n<li><code>1a2b3c4" in page
+    assert "<li>commit <code>3c4d5e6" in page and "fixup" not in page
+    (minutes,) = json.loads(report_content(found, "json"))["report"]["projects"]
+    assert minutes["commits"] == ["1a2b3c4 feat: read settings", "3c4d5e6 Sort notes by date"]
+    assert minutes["shipped"] == ["3c4d5e6 Sort notes by date"]
+
+
+def test_an_outcome_that_only_names_a_listed_commit_is_left_out(tmp_path: Path) -> None:
+    """SHARE-02: the same subject is not told twice; another outcome stays."""
+    told = report_markdown(
+        report_of(_archive(tmp_path), named_period(since="2026-03-01", until="March 2026"))
+    )
+    assert "Committed: read settings" not in told and "Committed: something else." in told
+
+
+def test_words_with_underscores_stay_as_they_are() -> None:
+    """SHARE-02: an underscore is escaped only where it could be emphasis."""
+    assert harmless("segment_test.go, a__b, MAX_1") == "segment_test.go, a__b, MAX_1"
+    assert harmless("_x_ __init__.py a_ _") == r"\_x\_ \_\_init\_\_.py a\_ \_"
