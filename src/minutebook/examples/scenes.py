@@ -80,7 +80,7 @@ def passkeys() -> Script:
 def passkeys_fork() -> Script:
     """The same session taken up elsewhere: history copied, message ids and all."""
     s = passkeys().fork("passkeys-fork", after_days=1)
-    s.user("Continue in this worktree: drop the password form behind a feature flag.")
+    s.user("Next: hide the password form behind a feature flag, on by default.")
     s.reply("The form is behind `ORCHARD_PASSWORD_LOGIN`, on by default until the next release.")
     s.user("And the docs?")
     s.reply("Updated: the login page of the handbook describes both ways.")

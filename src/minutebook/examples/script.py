@@ -24,6 +24,7 @@ class Script:
         branch: str = "main",
         model: str = "claude-sonnet-4-5",
         version: str = "2.1.210",
+        load: int = 1,
     ) -> None:
         self.name = name
         self.session_id = self._id("session")
@@ -31,6 +32,7 @@ class Script:
         self.branch = branch
         self.model = model
         self.version = version
+        self.load = load  # how many times as much as the smallest session a reply reads and writes
         self.records: list[Record] = []
         self.agents: dict[str, Script] = {}
         self.agent_meta: dict[str, Record] = {}
@@ -106,7 +108,7 @@ class Script:
             f"{self.name}/{agent_id}", cwd=self.cwd, start="2026-01-01T00:00:00", model=self.model
         )
         agent.session_id, agent._agent = self.session_id, agent_id
-        agent._clock, agent.version = self._clock, self.version
+        agent._clock, agent.version, agent.load = self._clock, self.version, self.load
         agent.user(prompt, after=0)
         self.agents[agent_id] = agent
         self.agent_meta[agent_id] = {
@@ -226,13 +228,18 @@ class Script:
         written = sum(len(json.dumps(block)) for block in contents)
         return {
             "input_tokens": 4,
-            "cache_creation_input_tokens": 900,
-            "cache_read_input_tokens": 12_000 + 40 * self._count,
-            "output_tokens": written // 4,
+            "cache_creation_input_tokens": 900 * self.load,
+            "cache_read_input_tokens": (12_000 + 40 * self._count) * self.load,
+            "output_tokens": written // 4 * self.load,
         }
 
     def _id(self, what: str) -> str:
-        return str(uuid.uuid5(_NAMESPACE, f"{self.name}/{what}"))
+        return example_id(f"{self.name}/{what}")
+
+
+def example_id(what: str) -> str:
+    """The id that something of the examples always has."""
+    return str(uuid.uuid5(_NAMESPACE, what))
 
 
 def text(words: str) -> Record:
