@@ -2,8 +2,8 @@
 
     python benchmarks/generated.py FOLDER PAIRS [CALLS A PAIR]
 
-Each session has forty turns; every turn has a word of its own (`ticket123456`), so that
-there is a rare term to look for.
+Each session has forty turns (or so many); every turn has a word of its own (`ticket123456`), so
+that there is a rare term to look for.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _pieces(text: str) -> list[str]:
     return [piece for piece in found if 15 < len(piece) < 400]
 
 
-def generate(folder: Path, pairs: int, calls: int = 0) -> None:
+def generate(folder: Path, pairs: int, calls: int = 0, turns: int = _TURNS) -> None:
     """Write transcripts with so many turn pairs under ``folder/projects``.
 
     Each turn has so many tool calls, whose outputs are 0.2 to 4 KB of real sentences.
@@ -49,7 +49,7 @@ def generate(folder: Path, pairs: int, calls: int = 0) -> None:
     asked, answered = sentences()
     pool = "\n".join(answered)
     dice = random.Random(20261116)
-    for session in range(-(-pairs // _TURNS)):
+    for session in range(-(-pairs // turns)):
         number = session % _PROJECTS
         project = folder / "projects" / f"-home-bench-project{number}"
         project.mkdir(parents=True, exist_ok=True)
@@ -58,8 +58,8 @@ def generate(folder: Path, pairs: int, calls: int = 0) -> None:
         month = 1 + (session // 28) % 12
         lines = []
         parent = None
-        for turn in range(min(_TURNS, pairs - session * _TURNS)):
-            mark = f"ticket{session * _TURNS + turn}"
+        for turn in range(min(turns, pairs - session * turns)):
+            mark = f"ticket{session * turns + turn}"
             prompt = " ".join([*dice.choices(asked, k=dice.randint(1, 3)), mark])
             answer = " ".join(dice.choices(answered, k=dice.randint(2, 8)))
             stamp = f"2026-{month:02}-{day:02}T{9 + turn // 6:02}:{turn % 6 * 10:02}"

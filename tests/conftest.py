@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from minutebook.archive import writing
 from minutebook.examples import write_examples
 from minutebook.model import FormatReport, Session
 from minutebook.sources.base import Depth, read_session
@@ -40,6 +41,7 @@ _TOGETHER = (
     "test_search_verbs.py",
     "test_surgery.py",
 )
+LAST_WORD_OLD = writing.OVER_SECONDS
 Record = dict[str, Any]
 ReadRecords = Callable[..., tuple[Session, FormatReport]]
 
@@ -57,11 +59,38 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """Keep together what shares an expensive fixture (``--dist loadgroup``)."""
-    file = item.path.name
-    if file.endswith(_TOGETHER):
-        item.add_marker(pytest.mark.xdist_group(file))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
+    """Keep together what shares an expensive fixture.
+
+    The plugin's own groups rename tests, which pytest 9.2 no longer lets it do: every worker
+    would make each fixture again.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Together(LoadScopeScheduling):  # type: ignore[misc]  # the plugin has no types
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.split("::", 1)[0]
+            return file if file.endswith(_TOGETHER) else nodeid
+
+    return Together(config, log)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def files_stand_for_sessions() -> Iterator[None]:
+    """Sessions of tests have dates of their own: whether one runs is told by its file's age.
+
+    What a session's own last word says of that is tested with `last_words_count`.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(writing, "OVER_SECONDS", float("inf"))
+        yield
+
+
+@pytest.fixture
+def last_words_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session whose own last word is old is over, however young its file is."""
+    monkeypatch.setattr(writing, "OVER_SECONDS", LAST_WORD_OLD)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

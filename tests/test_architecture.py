@@ -1,4 +1,4 @@
-"""The shape of the house: imports only point down (docs/architecture.md)."""
+"""Architecture: imports only point down (docs/architecture.md)."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ FLOORS = (
     ("cli",),
     ("web", "mcp"),
     ("api", "corpus"),
-    ("verbs",),
+    ("verbs", "team"),
+    ("html",),
     ("archive",),
     ("examples",),
     ("sources", "record", "extract", "index"),
     ("config",),
     ("derive",),
-    ("model",),
+    ("model", "extras"),
     ("errors",),
 )
 HEIGHT = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
@@ -113,18 +114,22 @@ MAY_NAME = {
     "minutebook.cli.export_codex": "the same verb for another agent",
     "minutebook.cli.hits": "names that verb as the way on from a deleted transcript",
     "minutebook.cli.install": "the installer of its skill and hook, reached by name",
-    "minutebook.verbs.install_claude": "the installer itself",
+    "minutebook.verbs.install_agents": "the installer itself",
     "minutebook.extract.choose": "the claude-cli extractor is chosen by name",
     "minutebook.extract.claude_cli": "the extractor that asks the person's own claude",
     "minutebook.extract.anthropic": "the provider's models are called so",
     "minutebook.sources.registry": "adding an agent is adding a folder and a line here",
     "minutebook.examples.script": "writes transcripts the way that agent writes them",
     "minutebook.examples.scenes": "likewise",
+    "minutebook.examples.weeks": "likewise",
+    "minutebook.examples.rollouts": "likewise, of the second agent",
     "minutebook.record.recover": "the only source the first release had",
     "minutebook.model.engagement": "likewise: its records do not name one",
     "minutebook.model.session": "a worktree's folder is called so",
     "minutebook.sources.base": "its docstrings have examples",
     "minutebook.cli.mcp": "prints how that agent is told of the server",
+    "minutebook.cli.remedies": "offers the claude-cli extractor by its name",
+    "minutebook.cli.glossary": "tells the verbs that export apart, by their names",
     "minutebook.examples": "the example sessions are of that agent",
 }
 

@@ -30,17 +30,21 @@ def test_the_public_names_are_these() -> None:
             "MinutebookError",
             "NotFound",
             "OpenSession",
+            "Query",
             "Round",
             "Session",
             "SessionInfo",
             "SessionRecord",
             "SessionSummary",
+            "SharedFile",
             "__version__",
             "engagement",
             "engagements",
+            "export",
             "find_transcripts",
             "ingest",
             "open_archive",
+            "open_team",
             "read_session",
             "said",
             "skeleton",
@@ -140,3 +144,21 @@ def test_two_threads_do_not_wait_for_each_other(
     for thread in threads:
         thread.join(20)
         assert not thread.is_alive()
+
+
+def test_a_list_of_sessions_can_be_gone_over(examples: Path, tmp_path: Path) -> None:
+    """OPS: `for session in archive.sessions()`, and `len`."""
+    found = minutebook.open_archive(tmp_path / "archive", [examples], create=True).sessions()
+    assert [session.id for session in found] == [session.id for session in found.sessions]
+    assert len(found) == found.total
+
+
+def test_misspelt_values_are_refused(examples: Path, tmp_path: Path) -> None:
+    """OPS: never an answer to something else."""
+    archive = minutebook.open_archive(tmp_path / "archive", [examples], create=True)
+    with pytest.raises(minutebook.BadArgument, match="choose one of lexical, semantic, hybrid"):
+        archive.search("login", mode="banana")  # type: ignore[arg-type]  # on purpose
+    with pytest.raises(minutebook.BadArgument, match="Did you mean 'project'"):
+        archive.report(projekt="orchard")
+    with pytest.raises(minutebook.BadArgument, match="Did you mean 'since'"):
+        archive.usage(sinces="March")

@@ -1,4 +1,4 @@
-"""minutebook keeps the minutes of coding agents.
+"""minutebook keeps and searches the sessions of coding agents.
 
 >>> from minutebook import open_archive, said
 >>> with open_archive() as archive:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         engagements,
         find_transcripts,
         ingest,
+        open_team,
         read_session,
         skim_session,
     )
@@ -39,10 +40,12 @@ if TYPE_CHECKING:
         MinutebookError,
         NotFound,
     )
+    from minutebook.index.query import Query
     from minutebook.model import Round, Session, SessionInfo, said
     from minutebook.model.engagement import Engagement, SessionRecord
     from minutebook.model.lineage import Edge, Lineage
     from minutebook.verbs import engagement
+    from minutebook.verbs.share import SharedFile, export
 
     __version__: str
 
@@ -59,15 +62,19 @@ _HOMES = {
     "MinutebookError": "minutebook.errors",
     "NotFound": "minutebook.errors",
     "OpenSession": "minutebook.archive.session",
+    "Query": "minutebook.index.query",
     "Round": "minutebook.model",
     "Session": "minutebook.model",
     "SessionInfo": "minutebook.model",
     "SessionRecord": "minutebook.model.engagement",
     "SessionSummary": "minutebook.archive.sessions",
+    "SharedFile": "minutebook.verbs.share",
     "engagements": "minutebook.api",
+    "export": "minutebook.verbs.share",
     "find_transcripts": "minutebook.api",
     "ingest": "minutebook.api",
     "open_archive": "minutebook.archive",
+    "open_team": "minutebook.api",
     "read_session": "minutebook.api",
     "skeleton": "minutebook.derive.skeleton",
     "skim_session": "minutebook.api",
@@ -92,17 +99,21 @@ __all__ = [
     "MinutebookError",
     "NotFound",
     "OpenSession",
+    "Query",
     "Round",
     "Session",
     "SessionInfo",
     "SessionRecord",
     "SessionSummary",
+    "SharedFile",
     "__version__",
     "engagement",
     "engagements",
+    "export",
     "find_transcripts",
     "ingest",
     "open_archive",
+    "open_team",
     "read_session",
     "said",
     "skeleton",

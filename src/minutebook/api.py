@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from minutebook.archive import open_archive
+from minutebook.archive import Archive, open_archive
 from minutebook.config import expanded
 from minutebook.errors import NotFound
 from minutebook.extract.choose import choose_extractor
+from minutebook.extras import needed
 from minutebook.model import Session
 from minutebook.model.engagement import SessionRecord
 from minutebook.sources.base import Transcript
@@ -47,6 +48,17 @@ def ingest(
 def engagements(archive: str | Path | None = None) -> dict[str, SessionRecord]:
     """The record of every session whose minutes were taken, by session id."""
     return open_archive(archive).records()
+
+
+def open_team(archive: str | Path | None = None) -> Archive:
+    """What the team that an archive has joined shares, as its person may see it; only to be read.
+
+    As a context manager it lets the connection go at its end.
+    """
+    needed("team")
+    from minutebook.team.opening import open_team as opened
+
+    return opened(open_archive(archive))
 
 
 def _one(path: str | Path) -> Transcript:

@@ -1,4 +1,4 @@
-"""Where things are: flags first, then the environment, then the platform's habit."""
+"""Where things are: options first, then the environment, then the platform's convention."""
 
 from __future__ import annotations
 

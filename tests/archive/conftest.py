@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -44,6 +45,9 @@ def snapshot(root: Path) -> dict[str, bytes]:
             found[name] = dump(path).encode()
         elif path.is_file() and not path.name.endswith((".lock", ".digest")):
             found[name] = path.read_bytes()
+            if name == "instructions/sessions.jsonl":
+                # The clock's, and not the session's: when its project's folder was looked at.
+                found[name] = re.sub(rb'"looked":"[^"]*"', b'"looked":"then"', found[name])
     return found
 
 

@@ -110,6 +110,7 @@ billings = st.builds(
     maybe,
     st.dictionaries(texts, counts, max_size=2),
     st.none() | st.floats(0, 100),
+    st.none() | counts,
     st.booleans(),
 )
 replies = st.builds(Reply, texts, maybe, maybe, usages, maybe, st.none() | billings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -17,7 +18,9 @@ from minutebook.archive import Archive
 from minutebook.archive import lineage as kept
 from minutebook.archive.lineage import known_sessions
 from minutebook.derive.lineage import edges_of
+from minutebook.extract.offline import OfflineExtractor
 from minutebook.model.lineage import COPYING, components
+from minutebook.verbs.ingest import ingest
 from minutebook.verbs.inscribe import inscribe
 from tests.archive.test_operations import put
 from tests.conftest import CORPUS, assistant, needs_corpus, user
@@ -248,3 +251,23 @@ def test_growth_does_not_find_copies_again(
     again = Archive(family.root, family.places)
     assert kept.copies(again) == wanted and not looked
     assert kept.lineage(again).edges and looked
+
+
+def test_ingesting_traces_what_reading_the_archive_would(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """FUT-02: sessions are traced as they are read, not read again; the traces are the same."""
+    over = shutil.copytree(made, tmp_path / "over")
+    for path in over.rglob("*.jsonl"):
+        os.utime(path, (1e9, 1e9))  # sessions that are over: a living one is read again
+    inscribed = Archive(tmp_path / "inscribed", (over,))
+    inscribe(inscribed)
+    kept.lineage(inscribed)
+
+    def unwanted(*_: object) -> bytes:
+        raise AssertionError("a session was read again")
+
+    monkeypatch.setattr(kept, "_packed", unwanted)
+    ingested = Archive(tmp_path / "ingested", (over,))
+    ingest(ingested, OfflineExtractor())
+    assert ingested.layout.traces.read_bytes() == inscribed.layout.traces.read_bytes()

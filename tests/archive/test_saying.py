@@ -15,7 +15,9 @@ from typing import Any
 import pytest
 
 from minutebook import said
-from minutebook.archive import Archive
+from minutebook.api import ingest as in_one_go
+from minutebook.archive import Archive, open_archive
+from minutebook.archive.saying import say_all
 from minutebook.errors import Ambiguous, BadArgument, MinutebookError, NotFound
 from minutebook.extract.offline import OfflineExtractor
 from minutebook.model.said import Statement
@@ -99,7 +101,7 @@ def test_undo_takes_back_one_thing_at_a_time(archive: Archive) -> None:
         spoken = archive.say("", said.Undo())
         assert spoken.undone is not None and isinstance(spoken.undone.statement, expected)
     assert archive.record(SID) == before
-    with pytest.raises(NotFound, match="Nothing was said"):
+    with pytest.raises(NotFound, match="There is no correction"):
         archive.say(SID, said.Undo())
     told = archive.said(SID)
     assert [item.undone for item in told] == [True] * 3 + [False] * 3
@@ -265,7 +267,7 @@ WRONG: list[tuple[Statement, str]] = [
     (said.Set("1", values={"method": "magic"}), "choose one of review"),
     (said.Set("1", values={"title": "x"}), "is not a field of an engagement"),
     (said.Set(values={"topic": "x"}), "is not a field of a session"),
-    (said.Set(values={}), "Say what to set"),
+    (said.Set(values={}), "Give field=value"),
     (said.Set(values={"title": " "}), "cannot be empty"),
     (said.Set("1", values={"topic": ("a",)}), "is a text"),
     (said.Set("1", values={"key_decisions": "a"}), "list of sentences"),
@@ -278,7 +280,7 @@ WRONG: list[tuple[Statement, str]] = [
     (said.Join("1", other="2"), "are one already"),
     (said.Move("1", first=3, last=1), "rounds 1 to 6"),
     (said.Move("1", first=0, last=1), "rounds 1 to 6"),
-    (said.Undo(), "Nothing was said"),
+    (said.Undo(), "There is no correction"),
 ]
 
 
@@ -318,3 +320,15 @@ def test_what_is_written_is_for_the_owner_only(archive: Archive) -> None:
         os.umask(before)
     for file in (archive.layout.corrections, archive.layout.said_lock):
         assert file.stat().st_mode & 0o077 == 0
+
+
+def test_several_statements_are_written_together_or_not(examples: Path, tmp_path: Path) -> None:
+    """UND-07: where one of them is refused, none is written."""
+    in_one_go(examples, archive=tmp_path, extractor="offline")
+    with open_archive(tmp_path, [examples]) as archive:
+        good = said.Set(values={"title": "Another title"})
+        with pytest.raises(BadArgument):
+            say_all(archive, "Reed", [good, said.Set("1", values={"method": "juggle"})])
+        assert archive.said("Reed") == []
+        spoken = say_all(archive, "Reed", [good, said.Set("1", values={"topic": "Pears"})])
+        assert [item.said for item in spoken] == archive.said("Reed")

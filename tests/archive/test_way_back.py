@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from minutebook.cli.remedies import worded
 from minutebook.errors import BadArgument, Conflict
 from minutebook.record.layout import Layout
 from minutebook.sources.claude_code.export import ClaudeExporter
@@ -161,8 +162,9 @@ def test_the_folder_can_be_chosen(write: Write, layout: Layout, tmp_path: Path) 
     assert {r["cwd"] for r in records(exported.path) if "cwd" in r} == {"/new/place"}
     bare = [{"type": "user", "message": {"content": f"q{n}"}} for n in range(3)]
     write(put(tmp_path / "q", *bare, name="22222222-2222-4333-8444-555555555555"))
-    with pytest.raises(BadArgument, match="--cwd"):
+    with pytest.raises(BadArgument, match="working folder") as refused:
         export_claude(layout, documents(layout)[1], root=tmp_path / "claude")
+    assert "--cwd" in worded(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def test_a_patch_names_its_files(given: Any) -> None:
     """FMT-10: all of them, the first where one is asked for."""
     call = ToolCall("1", "apply_patch", given, kind="edit")
     assert paths_of(call) == ["a.py", "docs/b.md"]
-    assert (path_of(call), describe(call)) == ("a.py", "a.py")
+    assert (path_of(call), describe(call)) == ("a.py", "a.py (+2 -1)")
 
 
 def test_a_patch_that_is_only_quoted_changes_nothing() -> None:

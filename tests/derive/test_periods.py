@@ -108,6 +108,7 @@ def test_a_bare_m_is_not_guessed_at(typed: str) -> None:
     [
         *("2026-02-30", "2026-13", "soon", "", "7x", "next week", "ma"),
         *("Feb 30", "March 0", "5 Foo", "29 Feb 2025", "3 hays", "3 mays"),
+        *("9999-12-31", "9999-12-31 10:00", "31 December 9999"),  # no day comes after it
     ],
 )
 def test_a_date_that_does_not_exist_is_said(typed: str) -> None:

@@ -227,6 +227,42 @@ def test_code_types_and_placeholders_stay(line: str) -> None:
     assert mask(line) == line
 
 
+# Where nothing but a value stands: a shell, a file of settings, YAML.
+SIGNS = "!#$%^*&;|,<>()[]{}'\"`\\~@?=+:/"
+ALONE = ["DB_PASSWORD={}", "export PGPASSWORD={}\n", "DB_PASSWORD: {}"]
+IN_LOWER_CASE = "password={}\nport=1"  # an opening bracket could be a call
+
+
+@pytest.mark.parametrize(
+    ("line", "sign"),
+    [
+        *((line, sign) for line in ALONE for sign in SIGNS),
+        *((IN_LOWER_CASE, sign) for sign in SIGNS if sign not in "([{"),
+    ],
+)
+def test_a_sign_does_not_end_a_value_that_stands_alone(line: str, sign: str) -> None:
+    """ARC-06: nothing of a password without quotes is left, whatever signs are in it."""
+    secret = "Tr0ub" + sign + "4dor"
+    before, after = line.format("\0").split("\0")
+    assert mask(before + secret + after) == f"{before}•••• (password){after}"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("?password={}&user=ann", "a=1&PASSWORD={}&user=ann", "password={}&user=ann"),
+        *("Server=db;PASSWORD={};Encrypt=yes", "DB_PASSWORD={}; make", "DB_PASSWORD={} && make"),
+        *("DB_PASSWORD={}&& make", "(DB_PASSWORD={})", '["DB_PASSWORD={}","X=1"]'),
+        *("<env>DB_PASSWORD={}</env>", r"DB_PASSWORD={}\nX=1", "f(password={},user=ann)"),
+        *("`DB_PASSWORD={}`", "{{password: {}}}", "DB_PASSWORD={}, and so on", 'x="PASSWORD={}"'),
+    ],
+)
+def test_what_follows_a_value_stays(line: str) -> None:
+    """ARC-06: the next field, a command after it and what closes around it are no part of it."""
+    before, after = line.replace("{}", "\0").replace("{{", "{").replace("}}", "}").split("\0")
+    assert mask(f"{before}{chosen(3)[:8]}{after}") == f"{before}•••• (password){after}"
+
+
 @pytest.mark.parametrize("length", [60, 250, 900, 1900])
 def test_a_long_value_is_masked_to_its_end(length: int) -> None:
     """ARC-06: nothing of a long secret is left, in quotes or not."""
@@ -314,6 +350,7 @@ def test_nothing_outside_the_value_changes(form: tuple[str, str], value: str) ->
         *("PASSWORD=a1b2", 'token="\\"', "=", ":"),
         *('secret="', "token='a", "password%5D="),
         *("password=a.b.c.", "password=(((", "password=a.a1"),
+        *("PASSWORD=a1&", "PASSWORD=" + "(&a" * 90, "\nPASSWORD=" + "a1<b)" * 60, "PASSWORD=a'b"),
         *("${A_PASSWORD:-", "password: str = ", 'name: a\nvalue: "', "user=a\npassword=bcdefg\n"),
         *("--password ", " -p a", "curl -u a:b1 ", "mysql -pa1 "),
         *("sudo -S ", '["--token", "a1', "-"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 
 from minutebook import engagement
 from minutebook.cli.main import main
+from minutebook.cli.remedies import worded
 from minutebook.errors import Ambiguous, BadArgument, Conflict, NotFound
 from minutebook.model.prospective import EngagementFile
 from minutebook.record.engagement_files import ProjectEngagements
@@ -125,8 +127,9 @@ def test_closing_moves_the_file(tmp_path: Path) -> None:
 def test_beside_an_open_one_start_asks(tmp_path: Path) -> None:
     """FUT-01: --child or --switch; nothing is written before that is said."""
     begun(tmp_path)
-    with pytest.raises(Conflict, match=r"--child .* --switch"):
+    with pytest.raises(Conflict, match="is open in") as refused:
         engagement.start(tmp_path, "Other", "debug")
+    assert re.search(r"--child .* --switch", worded(refused.value))
     assert only(tmp_path).topic == "Passkey login"
 
 
@@ -135,7 +138,7 @@ def test_beside_a_finished_one_start_says_so(tmp_path: Path) -> None:
     ended = begun(tmp_path)
     path = tmp_path / "engagement.md"
     path.write_text(path.read_text().replace("phase: started", "phase: completed"))
-    with pytest.raises(Conflict, match="has ended and still stands in"):
+    with pytest.raises(Conflict, match="has ended, but is still in"):
         engagement.start(tmp_path, "Other", "debug")
     with pytest.raises(BadArgument, match="no open engagement"):
         engagement.start(tmp_path, "Other", "debug", child=True)

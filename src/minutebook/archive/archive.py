@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from minutebook.archive.finding import Sort
     from minutebook.archive.hit import Hit
     from minutebook.archive.instructions import SessionInstructions
+    from minutebook.archive.remote import Remote
     from minutebook.archive.reporting import Report
     from minutebook.archive.saying import Spoken
     from minutebook.archive.semantic import Meaning
@@ -65,6 +66,9 @@ class Archive:
     with what a person said, and masked, unless it was opened with secrets.
     """
 
+    remote: Remote | None = None
+    """Where its sessions are, if not in files of this machine: a team's database."""
+
     def __init__(
         self,
         root: Path,
@@ -79,6 +83,8 @@ class Archive:
         self.hide = hide
         self.patience = patience
         """Seconds a look at the transcripts' folders holds; None: as long as the archive."""
+        self.growing = False
+        """Whether another process fills it just now: nobody waits for what is not found yet."""
         self._lenient = lenient
         self._lock = threading.RLock()
         self._library: tuple[float, Library] | None = None
@@ -213,14 +219,15 @@ class Archive:
         project: str | None = None,
         agent: str | None = None,
         since: datetime | None = None,
+        until: datetime | None = None,
         ghosts: bool = False,
         starred: bool = False,
         hidden: bool = False,
         copies: bool = False,
     ) -> SessionList:
-        """Sessions, newest activity first; ghosts, those a person hid, and those that are nothing
-        but copies of another only when asked for."""
-        asked: dict[str, Any] = {"project": project, "agent": agent, "since": since}
+        """Sessions, newest activity first, to go over and to count (`len`); ghosts, those a person
+        hid, and those that are nothing but copies of another only when asked for."""
+        asked: dict[str, Any] = {"project": project, "agent": agent, "since": since, "until": until}
         asked |= {"ghosts": ghosts, "starred": starred, "hidden": hidden, "copies": copies}
         found = listing.chosen(*self._everything(), **asked, edges=self.known_ties)
         shown = [masked(session, self.hide) for session in found.sessions]
@@ -295,12 +302,12 @@ class Archive:
             every, _ = self._everything()
             named = {id: session.names for id, session in every.items()}
             found = by_name(name, named, self.mere_copies)
+            names.refuse_ending(
+                name, found, lambda start: by_id(start, self.ids()) or by_name(start, named)
+            )
         if found is None:
             near = nearest(name, (self.hide(text) for names in named.values() for text in names))
-            raise NotFound(
-                f"No session is called '{name}'.{near} `minutebook sessions --ghosts` lists "
-                "all there are."
-            )
+            raise NotFound(f"No session is called '{name}'.{near}", remedy="sessions")
         return found
 
     def _of_file(self, path: Path, key: str) -> str:

@@ -11,11 +11,11 @@ from minutebook.archive.finding import bring_up_to_date
 from minutebook.archive.lineage import ties
 from minutebook.archive.masking import hidden
 from minutebook.archive.passing import session_passes
+from minutebook.archive.remote import rows_of
 from minutebook.archive.sessions import SessionSummary
 from minutebook.derive.budget import NEAR, Budget, budget
 from minutebook.derive.plain import one_line
 from minutebook.errors import MinutebookError
-from minutebook.index import database as db
 from minutebook.index.query import Filters
 from minutebook.sources.registry import SOURCES
 
@@ -185,7 +185,7 @@ def peaks_of(archive: Archive, session_id: str) -> dict[int, float]:
 def _filled(archive: Archive, session_id: str | None = None) -> dict[str, dict[int, int]]:
     """Sessions → rounds → tenths of a percent, as the index has them."""
     found: dict[str, dict[int, int]] = {}
-    with db.open_search(archive.layout.search_database, readonly=True) as connection:
-        for id, round, tenths in db.budgets(connection, session_id):
+    with rows_of(archive) as rows:
+        for id, round, tenths in rows.budgets(session_id):
             found.setdefault(id, {})[round] = tenths
     return found

@@ -1,4 +1,4 @@
-"""Every session as a record: those nobody took minutes of have a bare one."""
+"""Every session as a record; one that is not ingested yet has a bare one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A record as everybody sees it: what an extractor found, then everything a person said.
+"""A record as every front end sees it: what an extractor found, then all corrections.
 
 One function for everybody (ARC-05). What a person said wins; the later word over the earlier.
 """

@@ -6,7 +6,7 @@ that is not archived from its transcript alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
 import msgspec
@@ -17,13 +17,14 @@ from minutebook.archive.sessions import has_grown
 from minutebook.derive.usage.digest import Digest
 from minutebook.errors import NotFound
 from minutebook.record.facts import read_facts
-from minutebook.record.ledger import Entry
+from minutebook.record.ledger import Entry, Ledger
 from minutebook.record.usage import read_digest, stamp_of, write_digest
 from minutebook.sources.base import Transcript
 from minutebook.sources.fan_out import fan_out
 from minutebook.sources.library import open_transcript
 from minutebook.sources.registry import SOURCES
 
+NOTHING_KEPT: Mapping[str, Digest] = {}
 _decoder = msgspec.msgpack.Decoder(Digest)
 
 
@@ -38,31 +39,62 @@ class _Missing(msgspec.Struct, frozen=True):
 
 
 def digests(
-    archive: Archive, *, meanwhile: Callable[[], object] | None = None
+    archive: Archive,
+    only: Collection[str] | None = None,
+    *,
+    meanwhile: Callable[[], object] | None = None,
+    kept: Mapping[str, Digest] = NOTHING_KEPT,
 ) -> dict[str, Digest]:
-    """What each session holds, by its id; `meanwhile` is done while other processes read."""
-    entries, ledger = archive.ledger().sessions, archive.ledger()
-    wanted = sorted(archive.ids())
+    """What each session holds, by its id, of all or of some; `meanwhile` is done while other
+    processes read. Those that somebody `kept` in memory are not read again while they are
+    current."""
+    if archive.remote is not None:
+        return archive.remote.digests(only)
+    wanted, ledger = sorted(archive.ids() if only is None else only), archive.ledger()
     found: dict[str, Digest] = {}
     missing: list[_Missing] = []
     for id in wanted:
-        entry, transcript = entries.get(id), archive.transcript(id)
-        if entry is None and (transcript is None or ledger.is_unusable(transcript)):
-            continue  # only its minutes are left, or it is not a transcript
-        stamp = _stamp(entry, transcript)
-        known = read_digest(archive.layout, id, stamp)
+        item = _item(archive, ledger, id)
+        if item is None:
+            continue
+        known = kept.get(id)
+        if known is None or known.stamp != item.stamp:
+            known = read_digest(archive.layout, id, item.stamp)
         if known is not None:
             found[id] = known
-            continue
-        size = transcript.size if transcript is not None else max(0, entry.size if entry else 0)
-        missing.append(_Missing(id, stamp, size, transcript if entry is None else None))
+        else:
+            missing.append(item)
     for item, packed in fan_out(partial(_packed, archive), missing, meanwhile=meanwhile):
         if packed:
             found[item.session_id] = _decoder.decode(packed)
     return {id: found[id] for id in wanted if id in found}
 
 
-def _stamp(entry: Entry | None, transcript: Transcript | None) -> str:
+def digest_of(archive: Archive, session_id: str) -> Digest | None:
+    """What one session holds; None where nothing but its minutes is left."""
+    if archive.remote is not None:
+        return archive.remote.digests((session_id,)).get(session_id)
+    item = _item(archive, archive.ledger(), session_id)
+    if item is None:
+        return None
+    known = read_digest(archive.layout, session_id, item.stamp)
+    if known is None and (packed := _packed(archive, item)):
+        known = _decoder.decode(packed)
+    return known
+
+
+def _item(archive: Archive, ledger: Ledger, id: str) -> _Missing | None:
+    """A session as its digest would have to be made; None where there is nothing to read."""
+    entry, transcript = ledger.sessions.get(id), archive.transcript(id)
+    if entry is None and (transcript is None or ledger.is_unusable(transcript)):
+        return None  # only its minutes are left, or it is not a transcript
+    size = transcript.size if transcript is not None else max(0, entry.size if entry else 0)
+    alone = transcript if entry is None else None
+    return _Missing(id, state_of(entry, transcript), size, alone)
+
+
+def state_of(entry: Entry | None, transcript: Transcript | None) -> str:
+    """What a session was like when it was read: another state means that it has changed."""
     if entry is not None and (transcript is None or not has_grown(entry, transcript)):
         return stamp_of(entry)
     assert transcript is not None

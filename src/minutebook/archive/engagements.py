@@ -38,7 +38,7 @@ def rounds_of_engagement(
     found = {id: numbers for id, numbers in found.items() if numbers}
     if not found:
         raise NotFound(
-            f"There is no engagement '{engagement_id}'.{nearest(engagement_id, sorted(known))} "
-            "`minutebook search --in engagements --json` has their ids."
+            f"There is no engagement '{engagement_id}'.{nearest(engagement_id, sorted(known))}",
+            remedy="engagements",
         )
     return found

@@ -1,4 +1,4 @@
-"""Sessions of the first release with what it left out, from transcripts that are still there.
+"""Adds what the first release left out, from transcripts that still exist.
 
 What was written keeps its messages and numbers; a message that reads the same in the
 transcript is taken from there, with its billing, patches and kinds. What cannot be found any

@@ -10,6 +10,7 @@ import msgspec
 import platformdirs
 
 from minutebook.errors import BadArgument
+from minutebook.extras import needed
 
 MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 """One model, since `OnnxEmbedder` takes the mean of all tokens and adds no prefix: not every model
@@ -29,12 +30,9 @@ class Download(msgspec.Struct, frozen=True):
 
 def fetchable() -> Download:
     """What `fetch` would download. Uses no network."""
-    try:
-        from fastembed import TextEmbedding
-    except ImportError:
-        raise BadArgument(
-            "fastembed is not installed: `pip install 'minutebook[semantic]'`."
-        ) from None
+    needed("semantic")
+    from fastembed import TextEmbedding
+
     listed = TextEmbedding.list_supported_models()
     about = next(item for item in listed if item["model"] == MODEL)
     folder = _cache()

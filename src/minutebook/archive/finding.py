@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import msgspec
 
 from minutebook.archive.archive import Archive
+from minutebook.archive.facets import EVERYTHING, Counts, Narrowing, narrowed
 from minutebook.archive.folding import folded, hidden_once, once
 from minutebook.archive.hit import Hit, iso, resumed, told
 from minutebook.archive.masking import hidden
 from minutebook.archive.passing import ghosts_of, matching, parse_where, scope_of
 from minutebook.archive.refreshing import Refreshed, refresh
+from minutebook.archive.remote import engine_of
 from minutebook.errors import BadArgument, Locked, MinutebookError
 from minutebook.index import database as db
 from minutebook.index.clauses import Side
@@ -38,6 +40,10 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     hits: list[Hit] = []
     total: int = 0
     """How many there are in all, of which `hits` is a page."""
+    whole: int = 0
+    """The same before the answer was narrowed."""
+    facets: Counts = {}
+    """How many hits each value of a facet has."""
     capped: bool = False
     """Whether there may be more than `total`: looking stopped there."""
     query: Query
@@ -58,6 +64,12 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     archive can only be read."""
 
 
+def _one_of(what: str, word: str, choices: tuple[str, ...]) -> None:
+    """Refuse what a program misspelt; a front end has done so before."""
+    if word not in choices:
+        raise BadArgument(f"'{word}' is not a {what}: choose one of {', '.join(choices)}.")
+
+
 def search(
     archive: Archive,
     query: Query,
@@ -71,26 +83,31 @@ def search(
     fresh: bool = True,
     embedder: Callable[[], Embedder] | None = None,
     ready: Callable[[Engine], int] | None = None,
+    narrowing: Narrowing = EVERYTHING,
 ) -> Answer:
     """Answer a query; the index is brought up to date first, which is cheap.
 
     `ready` embeds what is missing, and says how much still is. Without words, what passes the
-    filters is listed, the newest first.
+    filters is listed, the newest first. `narrowing` chooses among what was found.
     """
+    _one_of("mode", mode, get_args(Mode))
+    _one_of("sort", sort, get_args(Sort))
     page = slice(offset, offset + limit)
-    layout = archive.layout
     refreshed, busy = bring_up_to_date(archive) if fresh else (None, False)
-    answer = Answer(
-        query=query, mode=mode, refreshed=refreshed, fresh_at=fresh_at(layout), busy=busy
-    )
+    at = fresh_at(archive.layout) if archive.remote is None else None
+    answer = Answer(query=query, mode=mode, refreshed=refreshed, fresh_at=at, busy=busy)
     records = archive.minutes.records()
     there = present(archive)
     places = parse_where(where)
     if query.is_empty and not query.filters.of_rounds:
         if places - {"engagements", "all"}:
-            raise BadArgument(f"Say what to look for, or leave out --in {where}.")
-        return _list(archive, answer, there, page)
-    engine = Engine(layout.search_database, layout.search)
+            raise BadArgument(
+                f"Without words, only engagements can be listed, not {where}.",
+                remedy="where",
+                where=where,
+            )
+        return _list(archive, answer, there, page, narrowing)
+    engine = engine_of(archive)
     waiting = ready(engine) if ready is not None and mode != "lexical" else 0
     scope = scope_of(records, query.filters, places)
     results = Results([])
@@ -122,6 +139,8 @@ def search(
     )
     if sort == "date":
         hits.sort(key=_newest, reverse=True)
+    whole = len(hits)
+    hits, facets = narrowed(hits, narrowing)
     full = engine.filled([items[hit.row] for hit in hits[page]])
     return msgspec.structs.replace(
         answer,
@@ -131,6 +150,8 @@ def search(
             if hit.row in full
         ],
         total=len(hits),
+        whole=whole,
+        facets=facets,
         capped=results.capped,
         waiting=waiting,
     )
@@ -148,8 +169,8 @@ def _looked_up(
     """What the index has: a list, all that has every word by date, or the best."""
     if not scope.said and (side != "both" or mode == "semantic"):
         raise BadArgument(
-            "What tools did is found by words, and has no sides: leave out the mode and the side, "
-            "or look at turns, too."
+            "What tools did is found by words only, and has no sides: leave out the mode and the "
+            "side, or search turns, too."
         )
     if query.is_empty:
         return engine.listed(query, scope)
@@ -184,12 +205,14 @@ def bring_up_to_date(archive: Archive) -> tuple[Refreshed | None, bool]:
     for the first time is waited for. A read-only archive without one gets it in a temporary
     folder, for as long as it is open (ARC-09).
     """
+    if archive.remote is not None:
+        return None, False  # whoever pushes keeps it up to date
     until = time.monotonic() + _PATIENCE
     while True:
         try:
             return refresh(archive), False
         except (Locked, OSError) as error:
-            if _is_whole(archive.layout):
+            if _is_whole(archive):
                 return None, True
             if isinstance(error, Locked) and time.monotonic() < until:
                 time.sleep(0.1)
@@ -199,10 +222,10 @@ def bring_up_to_date(archive: Archive) -> tuple[Refreshed | None, bool]:
                 archive.layout.search_aside()
 
 
-def _is_whole(layout: Layout) -> bool:
+def _is_whole(archive: Archive) -> bool:
     """Whether there is an index that can be searched."""
     try:
-        Engine(layout.search_database, layout.search)
+        engine_of(archive)
     except (MinutebookError, OSError):
         return False
     return True
@@ -219,16 +242,24 @@ def fresh_at(layout: Layout) -> float | None:
 # -- lists
 
 
-def _list(archive: Archive, answer: Answer, there: set[str], page: slice) -> Answer:
+def _list(
+    archive: Archive, answer: Answer, there: set[str], page: slice, narrowing: Narrowing
+) -> Answer:
     """An answer without words: engagements, and what is left out of their list."""
     filters, records = answer.query.filters, archive.minutes.records()
     if filters.tools is not None:
-        raise BadArgument("--has-tools is about turns: say what to look for.")
-    hits, ghosts, copies = _listed(archive, records, filters, there)
+        raise BadArgument(
+            "A filter about rounds, such as tool calls, needs words: say what to look for.",
+            remedy="has-tools",
+        )
+    every, ghosts, copies = _listed(archive, records, filters, there)
+    hits, facets = narrowed(every, narrowing)
     return msgspec.structs.replace(
         answer,
         hits=[hidden(resumed(archive, hit), archive.hide) for hit in hits[page]],
         total=len(hits),
+        whole=len(every),
+        facets=facets,
         ghosts_hidden=ghosts,
         copies_hidden=copies,
         hidden=hidden_once(archive, records, filters),

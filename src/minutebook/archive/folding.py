@@ -22,12 +22,12 @@ from minutebook.derive.genealogy import (
     without_copies,
 )
 from minutebook.errors import MinutebookError
-from minutebook.index.engine import Engine
-from minutebook.index.query import Filters
 from minutebook.model.engagement import SessionRecord
 
 if TYPE_CHECKING:
     from minutebook.archive.hit import Hit
+    from minutebook.index.engine import Engine
+    from minutebook.index.query import Filters
 
 
 def folded(
@@ -87,14 +87,24 @@ def kept_places(
 
 def once(archive: Archive, pairs: Iterable[Pair]) -> tuple[list[Pair], int]:
     """Engagements without those of copies, and how many those are (UND-08)."""
+    kept, left_out = apart(archive, pairs)
+    return kept, len(left_out)
+
+
+def apart(archive: Archive, pairs: Iterable[Pair]) -> tuple[list[Pair], list[Pair]]:
+    """Engagements without those of copies, and those of copies (UND-08)."""
+
+    found: dict[str, set[str]] | None = None
 
     def kin(session_id: str) -> set[str]:
-        from minutebook.archive.lineage import copies  # most runs of `ingest` need none of it
+        nonlocal found
+        if found is None:
+            from minutebook.archive.lineage import copies  # most runs of `ingest` need none of it
 
-        return copies(archive).get(session_id, set())
+            found = copies(archive)
+        return found.get(session_id, set())
 
-    kept, left_out = without_copies(pairs, kin)
-    return kept, len(left_out)
+    return without_copies(pairs, kin)
 
 
 def hidden_once(archive: Archive, records: dict[str, SessionRecord], filters: Filters) -> int:

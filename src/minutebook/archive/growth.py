@@ -1,4 +1,4 @@
-"""What a transcript has that its session in the archive has not.
+"""What a transcript has that its archived session lacks.
 
 Writing and reading use the same answer: the rounds that follow, numbered as they will be
 once they are written (ARC-03).

@@ -10,6 +10,7 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.masking import hidden
+from minutebook.archive.remote import person_of
 from minutebook.derive.surfaces import (
     SURFACES,
     Piece,
@@ -68,6 +69,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """The piece of work over several sessions that its engagement belongs to."""
     copies: tuple[str, ...] = ()
     """Other sessions that have the same words: forks, and copies made on resume."""
+    person: str | None = None
+    """Whose session it is, in a team's archive."""
 
 
 _LABELS = {
@@ -94,7 +97,9 @@ def told(
     if shown is None:
         shown = snippet(entry, query, side, item.passage, archive.hide)
     found = archive.ledger().sessions.get(hit.session_id)
-    document = archive.layout.document(found.agent_id, hit.session_id) if found else None
+    document = None
+    if found is not None and archive.remote is None:
+        document = archive.layout.document(found.agent_id, hit.session_id)
     line = msgspec.structs.replace(
         resumed(archive, hit),
         snippet=Snippet(""),
@@ -144,12 +149,20 @@ def _work(archive: Archive, hit: Hit) -> Iterator[Piece]:
     round = session.round(hit.round)
     yield from surfaces_of(round)
     for at, block in enumerate(round.blocks, 1):
-        if isinstance(block, ToolCall) and block.agent:
+        if isinstance(block, ToolCall) and block.agent and archive.remote is None:
             yield from surfaces_of_agent(session.subagent(block.agent), at)
+    if archive.remote is not None:
+        callers = [
+            at for at, b in enumerate(round.blocks, 1) if isinstance(b, ToolCall) and b.agent
+        ]
+        for text in archive.remote.said_by_agents(hit.session_id, hit.round):
+            yield Piece(callers[0] if callers else 1, "subagents", text, "subagent")
 
 
 def resumed(archive: Archive, hit: Hit) -> Hit:
-    """A hit with the command that goes on with its session."""
+    """A hit with whose session it is, and the command that goes on with it."""
+    if archive.remote is not None:
+        hit = msgspec.structs.replace(hit, person=person_of(archive, hit.session_id))
     transcript = archive.transcript(hit.session_id) if hit.resumable else None
     if transcript is None:
         return hit

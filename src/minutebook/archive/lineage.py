@@ -24,7 +24,7 @@ from minutebook.archive.minutes import Version, version_of
 from minutebook.archive.sessions import has_grown
 from minutebook.derive.delegating import subagent_id
 from minutebook.derive.lineage import RULES, Known, copying, edges_of
-from minutebook.derive.traces import VERSION, Trace, trace_of
+from minutebook.derive.traces import VERSION, Trace, Tracer, trace_of
 from minutebook.errors import MinutebookError
 from minutebook.model import Round
 from minutebook.model.lineage import Edge, Lineage, Node, components
@@ -100,10 +100,17 @@ def ties(archive: Archive) -> tuple[Edge, ...]:
 
 def known_ties(archive: Archive) -> tuple[Edge, ...]:
     """The edges that were found last: a list of sessions does not wait for new ones."""
+    if archive.remote is not None:
+        return archive.remote.edges()
     if (known := _known.get(archive)) is not None:
         return known.edges.edges
-    kept = _read(archive.layout.lineage, _Edges)
-    return kept.edges if kept is not None and kept.version == VERSION else ()
+    kept = _written(archive)
+    return kept.edges if kept is not None else ()
+
+
+def purposes(archive: Archive) -> dict[str, str]:
+    """What subagents were started for, by their ids, with its secrets."""
+    return _current(archive).agents
 
 
 def copies(archive: Archive) -> dict[str, set[str]]:
@@ -116,9 +123,28 @@ def copies(archive: Archive) -> dict[str, set[str]]:
 # -- found once, and kept
 
 
+def tracer() -> Tracer:
+    """For a session that is just read: its rounds pass by, and need not be read again."""
+    return Tracer(_PROGRAMS)
+
+
+def keep_traces(archive: Archive, found: Mapping[str, bytes]) -> None:
+    """Keep what tracers made of sessions as they are in the archive now, packed."""
+    if not found:
+        return
+    kept, decode = _kept(archive), msgspec.msgpack.Decoder(Trace).decode
+    states = {id: state for id, state in _states(archive) if id in found}
+    sessions = {id: (state, decode(found[id])) for id, state in states.items()}
+    _keep(archive, {**kept.sessions, **sessions})
+
+
 def _current(archive: Archive, *, while_growing: float = _SAME_SESSIONS) -> _Edges:
     """The edges; those that were found at most so many seconds ago hold while sessions grow."""
+    if archive.remote is not None:
+        return _Edges(edges=archive.remote.edges(), agents=archive.remote.agents())
     known, ledger = _known.get(archive), version_of(archive.layout.ledger)
+    if archive.growing:  # finding them would read all that is being read just now, once more
+        return known.edges if known is not None else _written(archive) or _Edges()
     now = time.monotonic()
     lasting = archive.patience is not None and known is not None and known.ledger == ledger
     if known is not None and lasting and now - known.at < _WHILE_GROWING:
@@ -135,6 +161,13 @@ def _current(archive: Archive, *, while_growing: float = _SAME_SESSIONS) -> _Edg
         _write(archive, archive.layout.lineage, kept)
     _known[archive] = _Found(kept, ledger, now)
     return kept
+
+
+def _written(archive: Archive) -> _Edges | None:
+    """The edges that were found last, as they were written; None where others than today's rules
+    made them."""
+    kept = _read(archive.layout.lineage, _Edges)
+    return kept if kept is not None and kept.version == VERSION else None
 
 
 def _digest(told: bytes) -> str:
@@ -188,9 +221,7 @@ def _found(archive: Archive, states: Mapping[str, str], state: str) -> _Edges:
 
 def _traces(archive: Archive, states: Mapping[str, str]) -> dict[str, Trace]:
     """The trace of each session; only those that changed are read."""
-    kept = _read(archive.layout.traces, _Kept) or _Kept()
-    if (kept.version, kept.programs) != (VERSION, _PROGRAMS):
-        kept = _Kept()
+    kept = _kept(archive)
     found = {
         id: kept.sessions[id]
         for id, state in states.items()
@@ -207,10 +238,19 @@ def _traces(archive: Archive, states: Mapping[str, str]) -> dict[str, Trace]:
         if packed:
             found[source.session_id] = (states[source.session_id], decode(packed))
     if changed or found.keys() != kept.sessions.keys():
-        _write(
-            archive, archive.layout.traces, _Kept(VERSION, _PROGRAMS, dict(sorted(found.items())))
-        )
+        _keep(archive, found)
     return {id: trace for id, (_, trace) in sorted(found.items())}
+
+
+def _kept(archive: Archive) -> _Kept:
+    """The traces there are; none where others than today's rules made them."""
+    kept = _read(archive.layout.traces, _Kept) or _Kept()
+    return kept if (kept.version, kept.programs) == (VERSION, _PROGRAMS) else _Kept()
+
+
+def _keep(archive: Archive, found: Mapping[str, tuple[str, Trace]]) -> None:
+    kept = _Kept(VERSION, _PROGRAMS, dict(sorted(found.items())))
+    _write(archive, archive.layout.traces, kept)
 
 
 def _size(archive: Archive, id: str) -> int:

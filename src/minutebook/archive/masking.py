@@ -8,6 +8,7 @@ with ``--secrets`` the secret itself.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -45,6 +46,7 @@ _PRIVATE = re.compile("[\U00100000-\U0010ffff]")
 MARK = re.compile(f"{_EDGE}([0-9a-f]{{16}}):([^{_EDGE}]*){_EDGE}")
 # A control character in JSON, or one of a mark: such texts are looked at one by one.
 _UNSAFE = re.compile(r"\\[bfru]|[\U00100000-\U0010ffff]")
+_MOST_PASSES = 8
 HALF_MARK = re.compile(f"{_EDGE}[^{_EDGE}]*$")
 
 
@@ -89,6 +91,29 @@ mark = Hide(_marked)
 """Each secret replaced by a mark that names it without telling it."""
 hide = Hide(None)
 """Each secret replaced by what kind it is."""
+
+
+class _Counting(Hide):
+    """Hides as `hide` does, and counts what it hid by kind."""
+
+    def __call__(self, text: str) -> str:
+        for _ in range(_MOST_PASSES):  # what is glued to a secret may come out only then
+            before, text = text, super().__call__(text)
+            if before == text:
+                break
+        return text
+
+
+def counting(counts: Counter[str]) -> Hide:
+    """`hide`, with each secret it hid counted under its kind."""
+    from minutebook.derive.secrets import stand_in
+
+    def put(secret: str, where: Secret) -> str:
+        shown = stand_in(secret, where)
+        counts[where.kind] += shown != secret
+        return shown
+
+    return _Counting(put)
 
 
 def hidden_text(text: str | None, by: Hide) -> str | None:

@@ -1,4 +1,4 @@
-"""The minutes of every session: engagements as everybody above the archive sees them.
+"""The minutes of every session: engagements as every layer above the archive sees them.
 
 Read again whenever one of their files has changed (VIEW-02); a parse is kept until then.
 """
@@ -56,6 +56,7 @@ class Minutes:
         self._entries, self._roster, self._settings = entries, roster, settings
         self._work = work
         self._version: tuple[Version, ...] = ()
+        self._version_heard: tuple[Version, ...] = ()
         self._records: dict[str, SessionRecord] = {}
         self._stored: dict[str, SessionRecord] = {}
         self._kept = KeptEngagements()
@@ -66,6 +67,7 @@ class Minutes:
         self._merges: dict[str, tuple[SessionRecord, list[Said], SessionRecord]] = {}
         # The archive's own: each asks the other while it holds it.
         self._lock = lock
+        self._unheard: dict[str, str] = {}
         self.problems: dict[str, str] = {}
         """Path of a file that cannot be read as a whole → why."""
 
@@ -73,12 +75,18 @@ class Minutes:
     def version(self) -> tuple[Version, ...]:
         """Another one means that the minutes have changed."""
         layout = self._layout
-        files = (layout.engagements, layout.corrections, layout.tags, layout.threads)
-        others = (layout.roster, layout.ledger, layout.settings, layout.prospective)
-        return tuple(version_of(path) for path in (*files, *others))
+        others = (layout.engagements, layout.roster, layout.settings, layout.prospective)
+        return (*self._version_said, *map(version_of, others))
+
+    @property
+    def _version_said(self) -> tuple[Version, ...]:
+        """Another one means that a person said something, or that there are other sessions."""
+        layout = self._layout
+        files = (layout.corrections, layout.tags, layout.threads, layout.ledger)
+        return tuple(map(version_of, files))
 
     def read_again(self) -> None:
-        self._version = ()
+        self._version = self._version_heard = ()
         self._merges.clear()
 
     def stored(self) -> dict[str, SessionRecord]:
@@ -96,25 +104,25 @@ class Minutes:
     def said(self, session_id: str) -> list[Said]:
         """What a person said of a session, in its order; what was taken back is among it."""
         with self._lock:
-            self._load()
+            self._hear()
             return self._said.get(session_id, [])
 
     def heard(self, session_id: str) -> list[Said]:
         """The same, and what holds for it of what was said of its copies."""
         with self._lock:
-            self._load()
+            self._hear()
             return self._heard.get(session_id, [])
 
     def all_said(self) -> list[Said]:
         """What a person said of any session, in its order."""
         with self._lock:
-            self._load()
+            self._hear()
             return self._every
 
     def sessions_said(self) -> dict[str, SessionSaid]:
         """What a person said of sessions as a whole; of those they said anything of."""
         with self._lock:
-            self._load()
+            self._hear()
             return self._whole
 
     def summary_said(self, session_id: str) -> SaidSummary:
@@ -150,26 +158,36 @@ class Minutes:
             return info.prompt_ids  # one each: no need to read the rounds
         return [round.id for round in self._work(session_id).rounds]
 
+    def _hear(self) -> None:
+        """What a person said: a run that writes asks for every session, and writes other files."""
+        version = self._version_said
+        if version == self._version_heard:
+            return
+        said = read_said(self._layout)
+        self._unheard = dict(said.problems)
+        self._every, self._said = said.values, {}
+        for item in self._every:
+            self._said.setdefault(item.session_id, []).append(item)
+        order = {item.id: at for at, item in enumerate(self._every)}
+        self._heard = with_copies(self._said, order, self._entries(), self._round_ids)
+        self._whole = {id: session_said(items) for id, items in self._heard.items()}
+        self._version_heard = version
+
     def _load(self) -> None:
         version = self.version
         if version == self._version:
             return
+        self._hear()
         layout = self._layout
-        records, said = read_records(layout), read_said(layout)
+        records = read_records(layout)
         self._kept, problem = read_kept(layout)
-        self.problems = dict(said.problems)
+        self.problems = dict(self._unheard)
         if problem is not None:
             self.problems[str(layout.prospective)] = problem
         if records.problem is not None:
             self.problems[str(layout.engagements)] = records.problem
         self._stored = {record.session_id: record for record in records.values}
-        self._every, self._said = said.values, {}
-        for item in self._every:
-            self._said.setdefault(item.session_id, []).append(item)
         entries, roster, settings = self._entries(), self._roster(), self._settings()
-        order = {item.id: at for at, item in enumerate(self._every)}
-        self._heard = with_copies(self._said, order, entries, self._round_ids)
-        self._whole = {id: session_said(items) for id, items in self._heard.items()}
         self._records = {}
         for id, record in self._stored.items():
             entry = entries.get(id)

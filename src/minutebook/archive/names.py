@@ -13,6 +13,7 @@ from pathlib import Path
 
 from minutebook.derive.wording import plural
 from minutebook.errors import Ambiguous, BadArgument, NotFound
+from minutebook.model import Round
 from minutebook.record.layout import Layout
 from minutebook.sources.library import may_be_transcript
 
@@ -42,6 +43,15 @@ def parse_block(text: str) -> int | None:
     """The block that ``<session>#round.block`` names, counted from 1."""
     match = _BLOCK.fullmatch(text.strip())
     return int(match[1]) if match else None
+
+
+def block_at(round: Round, number: int) -> int:
+    """The place of a block among those of its round (`Round.blocks`), where there is one."""
+    count = len(round.blocks)
+    if not 1 <= number <= count:
+        blocks = plural(count, "block")
+        raise NotFound(f"Round {round.number} has {blocks}; there is no block {number}.")
+    return number - 1
 
 
 def parse_rounds(text: str, count: int, *, beyond: bool = True) -> list[int]:
@@ -92,6 +102,14 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f" Did you mean {' or '.join(repr(text) for text in found)}?" if found else ""
 
 
+def only_known(given: Iterable[str], known: Iterable[str], what: str) -> None:
+    """Refuse a filter that is not one of those, with the one that is spelt like it."""
+    choices = sorted(known)
+    for name in sorted(set(given) - set(choices)):
+        near = nearest(name, choices) or f" There are {', '.join(choices)}."
+        raise BadArgument(f"{what} has no filter '{name}'.{near}")
+
+
 def by_id(name: str, ids: Iterable[str]) -> str | None:
     """The one session whose id begins so; None where none does."""
     wanted = name.strip().lower()
@@ -128,6 +146,17 @@ def only(found: Sequence[str], name: str) -> str:
     some = ", ".join(sorted(shortest(found).values())[:_MOST_TOLD])
     more = f" and {len(found) - _MOST_TOLD} more" if len(found) > _MOST_TOLD else ""
     raise Ambiguous(f"'{name}' fits {len(found)} sessions: {some}{more}. Name one of these.")
+
+
+def refuse_ending(name: str, found: str | None, known: Callable[[str], str | None]) -> None:
+    """Say what is wrong after the ``#``, where only that keeps a name from being a session's."""
+    start, mark, end = name.strip().rpartition("#")
+    if found is not None or not (mark and start.strip()) or known(start) is None:
+        return
+    if _ROUNDS.fullmatch(end):
+        raise BadArgument(f"'#{end}' names rounds, and this needs a whole session: '{start}'.")
+    shown = end if len(end) < 20 else f"{end[:20]}…"
+    raise BadArgument(f"'#{shown}' is not a round or a range: write it like #3 or #2-5.")
 
 
 def existing_file(name: str) -> Path | None:

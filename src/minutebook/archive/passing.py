@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from minutebook.archive.programs import is_agent, within
+from minutebook.archive.programs import in_project, is_agent, within
 from minutebook.derive.surfaces import SURFACES, Surface
 from minutebook.errors import BadArgument
 from minutebook.index.query import Filters
@@ -47,7 +47,9 @@ def scope_of(
     about_turns = filters.tools is not None or filters.of_rounds
     if about_turns:
         if where == {"engagements"}:
-            raise BadArgument("That filter is about turns: leave --in engagements out.")
+            raise BadArgument(
+                "That filter is about rounds, and only engagements are searched.", remedy="no-place"
+            )
         kinds = ("turn",) if everywhere else tuple(kind for kind in kinds if kind == "turn")
     sessions: set[str] | None = None
     labelled = filters.method or filters.phase or filters.among is not None
@@ -101,7 +103,9 @@ def matching(
                 continue
             if filters.before is not None and at >= filters.before:
                 continue
-            if filters.project and not within(filters.project, engagement.project or record.cwd):
+            if filters.project and not in_project(
+                filters.project, engagement.project or record.cwd
+            ):
                 continue
             yield record, engagement
 
@@ -134,7 +138,7 @@ def session_passes(record: SessionRecord, filters: Filters) -> bool:
         and (record.starred or not filters.starred)
         and (
             not filters.project
-            or within(filters.project, record.cwd, *(e.project for e in record.engagements))
+            or in_project(filters.project, record.cwd, *(e.project for e in record.engagements))
         )
     )
 
@@ -159,7 +163,7 @@ def ghosts_of(records: dict[str, SessionRecord], filters: Filters) -> list[Sessi
         if record.ghost
         and passes(record, filters)
         and _in_time(record, filters)
-        and (not filters.project or within(filters.project, record.cwd, record.project))
+        and (not filters.project or in_project(filters.project, record.cwd, record.project))
         and (record.starred or not filters.starred)
     ]
 

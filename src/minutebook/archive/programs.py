@@ -1,7 +1,8 @@
-"""Which coding agent held a session, and what ``--agent`` means (AGT-01, SRCH-04)."""
+"""Whose a session is: what ``--agent`` and ``--project`` mean (AGT-01, SRCH-04)."""
 
 from __future__ import annotations
 
+from minutebook.model.session import project_of
 from minutebook.sources.registry import SOURCES
 
 
@@ -19,3 +20,14 @@ def is_agent(wanted: str, source: str, *names: str | None) -> bool:
 def within(part: str, *texts: str | None) -> bool:
     """Whether one of some texts has a part, in letters of either size."""
     return any(part.lower() in text.lower() for text in texts if text)
+
+
+def in_project(wanted: str, *paths: str | None) -> bool:
+    """Whether one of some folders is of a project: with ``=orchard`` the one of that name (with
+    ``=`` none), else any whose path has that part."""
+    if wanted == "=":
+        return not any(paths)
+    if wanted.startswith("="):
+        name = wanted[1:].lower()
+        return any(project_of(path).lower() == name for path in paths if path)
+    return within(wanted, *paths)

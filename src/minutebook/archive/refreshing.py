@@ -228,6 +228,18 @@ def _found(archive: Archive, source: _Source, record: SessionRecord | None) -> _
     found = {pair.metadata.round: turn_entry(pair) for pair in turn_pairs(info, rounds)}
     for agent in _subagents(archive, source.session_id, work):
         work.note_agent(agent)
+    title = _title(archive.minutes.sessions_said(), source.session_id) or info.title
+    return _Found(entries_of(info, found, work, record, title), work.files)
+
+
+def entries_of(
+    info: SessionInfo,
+    found: dict[int, Entry],
+    work: RoundWork,
+    record: SessionRecord | None,
+    title: str | None,
+) -> list[Prepared]:
+    """The turns of a session, by round, with what was done in them; and its title."""
     for number in work.done.keys() - found.keys():
         found[number] = _wordless(info, number, work.at[number])
     turns = [_of_project(found[number], record) for number in sorted(found)]
@@ -240,10 +252,9 @@ def _found(archive: Archive, source: _Source, record: SessionRecord | None) -> _
         for e in turns
     ]
     entries = [prepare(entry, work.done.get(entry.round)) for entry in turns]
-    title = _title(archive.minutes.sessions_said(), source.session_id) or info.title
     if turns and title and not is_opening(title, turns[0].asked):
         entries.append(prepare(title_entry(info.id, title, turns)))
-    return _Found(entries, work.files)
+    return entries
 
 
 def _wordless(info: SessionInfo, number: int, at: int) -> Entry:

@@ -12,6 +12,7 @@ from minutebook.archive.finding import bring_up_to_date, hit_of, present
 from minutebook.archive.folding import kept_places
 from minutebook.archive.hit import Hit, told
 from minutebook.archive.passing import scope_of
+from minutebook.archive.remote import engine_of
 from minutebook.errors import NotFound
 from minutebook.index.engine import Engine, Mode, Ranked, Scope
 from minutebook.index.query import Query
@@ -31,7 +32,7 @@ def similar(
 ) -> list[Hit]:
     """Turns of other sessions that are about the same as one."""
     bring_up_to_date(archive)
-    engine = Engine(archive.layout.search_database, archive.layout.search)
+    engine = engine_of(archive)
     if ready is not None:
         ready(engine)
     asked = engine.turn(session_id, round)
@@ -88,7 +89,7 @@ def relevant_rounds(
     copies of a conversation share comes once, unless sessions are named.
     """
     bring_up_to_date(archive)
-    engine = Engine(archive.layout.search_database, archive.layout.search)
+    engine = engine_of(archive)
     if ready is not None:
         ready(engine)
     within = tuple(sorted(sessions)) if sessions else None

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.folding import hidden_once, once
+from minutebook.archive.names import only_known
 from minutebook.archive.passing import matching, passes
-from minutebook.archive.programs import within
+from minutebook.archive.programs import in_project
 from minutebook.archive.prospective import prospective
 from minutebook.archive.threads import threads
+from minutebook.derive.committed import last_of_each, subject_of
 from minutebook.derive.genealogy import Pair
 from minutebook.index.entry import seconds
 from minutebook.index.query import Filters, limits, span
@@ -23,6 +26,9 @@ from minutebook.sources.registry import SOURCES
 
 DROPPED = "abandoned"
 _NO_PROJECT = "no project"
+_FILTERS = frozenset({"project", "agent", "since", "until", "date"})
+_COMMITTED = re.compile(r"Committed: (.+?)(?: \(and \d+ more commits?\))?\.?", re.DOTALL)
+_KIND = re.compile(r"^\w{1,12}(?:\([^()]{1,40}\))?!?: +")
 
 
 class Work(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,7 +86,9 @@ class ProjectMinutes(msgspec.Struct, frozen=True, kw_only=True):
     done: tuple[Work, ...] = ()
     decided: tuple[Decided, ...] = ()
     commits: tuple[str, ...] = ()
-    """``1a2b3c4 subject``"""
+    """``1a2b3c4 subject``: each subject once, without steps and what was reverted."""
+    shipped: tuple[str, ...] = ()
+    """Those of them whose engagement opened a pull request, or was a deployment that ended."""
     pull_requests: tuple[str, ...] = ()
     deploys: tuple[Work, ...] = ()
     """Deployments that were brought to an end; they are among `done` as well."""
@@ -103,6 +111,13 @@ class LeftOut(msgspec.Struct, frozen=True):
     """Engagements that a person hid."""
 
 
+class Week(msgspec.Struct, frozen=True):
+    since: str
+    """Its Monday."""
+    until: str
+    """Its Sunday."""
+
+
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     since: str | None
     """First day."""
@@ -117,6 +132,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     prospective: tuple[OpenFile, ...] = ()
     """What is open now by the files that projects keep, whatever the period."""
     left_out: LeftOut = LeftOut()
+    latest: Week | None = None
+    """Where nothing was worked on in the period: the last week in which something was."""
 
 
 def report_of(archive: Archive, filters: Filters) -> Report:
@@ -138,7 +155,20 @@ def report_of(archive: Archive, filters: Filters) -> Report:
         ),
         prospective=tuple(open_files(archive, filters.project)),
         left_out=_left_out(archive, filters, copies),
+        latest=None if pairs else _latest(archive, filters),
     )
+
+
+def _latest(archive: Archive, filters: Filters) -> Week | None:
+    """The last week with work that passes the other filters."""
+    whenever = msgspec.structs.replace(filters, after=None, before=None)
+    pairs, _ = once(archive, matching(archive.records(), whenever))
+    newest = max((seconds(e.started or record.started) for record, e in pairs), default=0)
+    if not newest:
+        return None
+    day = datetime.fromtimestamp(newest).astimezone().date()
+    monday = day - timedelta(days=day.weekday())
+    return Week(f"{monday}", f"{monday + timedelta(days=6)}")
 
 
 def open_files(
@@ -161,7 +191,7 @@ def open_files(
             problems=file.problems,
         )
         for file in prospective(archive).files
-        if (file.is_open or file.problems) and (not project or within(project, file.project))
+        if (file.is_open or file.problems) and (not project or in_project(project, file.project))
     ]
     return sorted(found, key=lambda file: not file.overdue)
 
@@ -171,16 +201,12 @@ def period_of(after: int | None, before: int | None) -> tuple[int | None, int | 
     return span("this week") if after is None and before is None else (after, before)
 
 
-def named_period(
-    project: str | None = None,
-    since: str | None = None,
-    until: str | None = None,
-    date: str | None = None,
-    agent: str | None = None,
-) -> Filters:
-    """Filters for a report, with dates as people say them."""
-    after, before = period_of(*limits(since, until, date))
-    return Filters(project=project or None, agent=agent or None, after=after, before=before)
+def named_period(**named: str | None) -> Filters:
+    """Filters for a report by what people call them, with dates as they say them."""
+    only_known(named, _FILTERS, "A report")
+    after, before = period_of(*limits(named.get("since"), named.get("until"), named.get("date")))
+    project, agent = named.get("project") or None, named.get("agent") or None
+    return Filters(project=project, agent=agent, after=after, before=before)
 
 
 def project_of_pair(pair: Pair) -> str:
@@ -189,7 +215,9 @@ def project_of_pair(pair: Pair) -> str:
 
 
 def _minutes(archive: Archive, project: str, pairs: Sequence[Pair]) -> ProjectMinutes:
-    works = [(pair, _work(archive, *pair)) for pair in pairs]
+    commits = last_of_each(commit for _, engagement in pairs for commit in engagement.commits)
+    listed = {subject_of(commit) for commit in commits}
+    works = [(pair, _work(archive, *pair, listed)) for pair in pairs]
     # What was left open and went on, in a thread of which more is told here, is a step of it.
     last = {work.thread: work for _, work in works if work.thread}
     is_open = [
@@ -214,7 +242,8 @@ def _minutes(archive: Archive, project: str, pairs: Sequence[Pair]) -> ProjectMi
             for (_, engagement), work in works
             for text in engagement.key_decisions
         ),
-        commits=_unique(commit for _, engagement in pairs for commit in engagement.commits),
+        commits=commits,
+        shipped=_shipped(commits, pairs, done),
         pull_requests=_unique(url for _, engagement in pairs for url in engagement.pull_requests),
         deploys=tuple(work for work in done if work.method == "deploy"),
         open=tuple(is_open),
@@ -222,7 +251,34 @@ def _minutes(archive: Archive, project: str, pairs: Sequence[Pair]) -> ProjectMi
     )
 
 
-def _work(archive: Archive, record: SessionRecord, engagement: Engagement) -> Work:
+def _shipped(
+    commits: Iterable[str], pairs: Iterable[Pair], done: Iterable[Work]
+) -> tuple[str, ...]:
+    """Commits that left the machine, as far as the record knows."""
+    deployed = {(w.session_id, w.engagement_id) for w in done if w.method == "deploy"}
+    left = {
+        commit
+        for record, engagement in pairs
+        if engagement.pull_requests or (record.session_id, engagement.id) in deployed
+        for commit in engagement.commits
+    }
+    return tuple(commit for commit in commits if commit in left)
+
+
+def _repeats(outcome: str, topic: str, listed: Iterable[str]) -> bool:
+    """Whether an outcome only names a commit that is listed anyway, or that the topic names."""
+    found = _COMMITTED.fullmatch(outcome)
+    return found is not None and _plain(found[1]) in {_plain(text) for text in (topic, *listed)}
+
+
+def _plain(text: str) -> str:
+    """A subject without what a sentence or a topic changes of it: `fix: x` is "X."."""
+    return _KIND.sub("", text.strip()).rstrip(".").casefold()
+
+
+def _work(
+    archive: Archive, record: SessionRecord, engagement: Engagement, listed: Iterable[str]
+) -> Work:
     first, last = engagement.turn_range
     rounds = str(first) if first == last else f"{first}-{last}"
     thread = threads(archive).of(record.session_id, engagement.id)
@@ -235,7 +291,9 @@ def _work(archive: Archive, record: SessionRecord, engagement: Engagement) -> Wo
         topic=engagement.topic,
         method=engagement.method,
         phase=engagement.phase,
-        outcome=engagement.outcome,
+        outcome=""
+        if _repeats(engagement.outcome, engagement.topic, listed)
+        else engagement.outcome,
         title=record.given_title,
         thread=thread.id if thread is not None else None,
         kept=engagement.kept,
@@ -263,7 +321,7 @@ def _left_out(archive: Archive, filters: Filters, copies: int) -> LeftOut:
 
 
 def _is_of(record: SessionRecord, project: str | None) -> bool:
-    return project is None or within(project, record.cwd)
+    return project is None or in_project(project, record.cwd)
 
 
 def _sessions(pairs: Iterable[Pair]) -> int:

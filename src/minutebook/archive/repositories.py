@@ -1,4 +1,4 @@
-"""Looking at a repository that nobody vouches for: read only, without hooks, for a short time.
+"""Read an untrusted repository: read-only, without hooks, within a time limit.
 
 A transcript names a folder; what is in it may be anybody's. Git is told to run nothing, to lock
 nothing, to fetch nothing, and to read no configuration but the repository's own.

@@ -57,7 +57,7 @@ class RunView:
             return False
         if (entry.size, entry.mtime) != (transcript.size, transcript.mtime):
             return False
-        if entry.waiting and (self._ended or not is_live(transcript)):
+        if entry.waiting and (self._ended or not is_live(transcript, entry.info.ended)):
             return False
         folder = SessionFolder(self.layout.folder(entry.agent_id, entry.session_id))
         lost = not folder.facts.exists() or not folder.document.exists()
@@ -190,7 +190,7 @@ class WritingRun(RunView):
     def _cover_grown(self) -> None:
         """What a person said of a session may hold for its new rounds, too."""
         minutes = self.archive.minutes
-        ids = {row.session_id for row in self._rows if minutes.heard(row.session_id)}
+        ids = {id for id in {row.session_id for row in self._rows} if minutes.heard(id)}
         grown = [record for id, record in minutes.records().items() if id in ids]
         if grown:
             with open_database(self.layout.database) as database:

@@ -1,4 +1,4 @@
-"""What a person said of copies of a session holds for it, too (UND-07, UND-08).
+"""Corrections of a copy hold for the session it copies, too (UND-07, UND-08).
 
 An engagement that copies of a conversation share is one engagement, whichever of them a person
 spoke of: what was said of it is said of it in all of them, the last word wins. So what was hidden

@@ -1,4 +1,4 @@
-"""Writing down what a person says of a session: checked first, then one line, then shown."""
+"""Record a correction: check it, append one line, show the result."""
 
 from __future__ import annotations
 
@@ -65,23 +65,32 @@ class Spoken(msgspec.Struct, frozen=True, kw_only=True):
 
 def say(archive: Archive, session: str, statement: Statement) -> Spoken:
     """Write down what a person says of a session; without a session, `Undo` means any."""
-    layout = archive.layout
+    return say_all(archive, session, [statement])[0]
+
+
+def say_all(archive: Archive, session: str, statements: Sequence[Statement]) -> list[Spoken]:
+    """The same of several at once: all are checked before one is written. `Undo` stands alone."""
+    layout, (statement, *more) = archive.layout, statements
     if not archive.exists:
         raise NotFound("There is no archive yet: `minutebook ingest` makes one.")
     session_id = archive.resolve(session) if session or not isinstance(statement, Undo) else None
     with patiently(layout.said_lock, "correct", PATIENCE):
         taken_back: Said | None = None
-        checked: Statement
+        checked: list[Statement]
         if isinstance(statement, Undo):
+            assert not more
             taken_back = _last(archive, session_id)
-            session_id, checked = taken_back.session_id, Undo(taken_back.id)
+            session_id, checked = taken_back.session_id, [Undo(taken_back.id)]
         else:
             assert session_id is not None
-            checked = _checked(archive, archive.stored_record(session_id), statement)
-        add_said(layout, session_id, checked)
-        said = archive.minutes.said(session_id)[-1]
+            record = archive.stored_record(session_id)
+            checked = [_checked(archive, record, one) for one in statements]
+        told: list[Said] = []
+        for one in checked:
+            add_said(layout, session_id, one)
+            told.append(archive.minutes.said(session_id)[-1])
     indexed = index_said(archive, session_id)
-    return _spoken(archive, said, taken_back, indexed)
+    return [_spoken(archive, said, taken_back, indexed) for said in told]
 
 
 def _spoken(archive: Archive, said: Said, undone: Said | None, indexed: bool) -> Spoken:
@@ -124,7 +133,7 @@ def _last(archive: Archive, session_id: str | None) -> Said:
         if not said.undone and not isinstance(said.statement, Undo | Renumber | Unread):
             return said
     where = f" of {archive.short(session_id)}" if session_id is not None else ""
-    raise NotFound(f"Nothing was said{where} that could be taken back.")
+    raise NotFound(f"There is no correction{where} to take back.")
 
 
 # -- checking
@@ -149,7 +158,7 @@ def _checked(archive: Archive, record: SessionRecord, statement: Statement) -> S
             fields = ENGAGEMENT_FIELDS if meant is not None else SESSION_FIELDS
             now = {name: _value(name, value, fields, record) for name, value in values.items()}
             if not now:
-                raise BadArgument(f"Say what to set: field=value; the fields are {_list(fields)}.")
+                raise BadArgument(f"Give field=value; the fields are {_list(fields)}.")
             return msgspec.structs.replace(statement, values=now)
         case Note(text=text):
             return msgspec.structs.replace(statement, text=one_line(text))
@@ -222,7 +231,7 @@ def _value(
     if choices and text not in choices:
         raise BadArgument(f"'{text}' is not a {field}; choose one of {', '.join(choices)}.")
     if not text and field not in _MAY_BE_EMPTY:
-        raise BadArgument(f"The {field} cannot be empty; `correct undo` takes back what was said.")
+        raise BadArgument(f"The {field} cannot be empty; `correct undo` takes back a correction.")
     return text
 
 

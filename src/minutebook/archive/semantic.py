@@ -55,7 +55,9 @@ def choose(layout: Layout, what: str, model: str = "") -> Choice:
         choice = Choice()
     elif what.startswith(("http://", "https://")):
         if not model:
-            raise BadArgument("An endpoint needs --model, the name of its embedding model.")
+            raise BadArgument(
+                "An endpoint needs the name of its embedding model.", remedy="embedding-model"
+            )
         choice = Choice("endpoint", what, model)
     elif what == "fastembed":
         choice = Choice("onnx", str(fetch(fetchable())))

@@ -50,10 +50,14 @@ class RoundShape(msgspec.Struct, frozen=True):
     number: int
     kinds: tuple[str, ...]
     """``user``, ``assistant``, ``thinking``, ``call``, ``unanswered``, ``notice`` …"""
+    compactions: int = 0
 
 
 class OpenSession:
     """One session's rounds, pictures and subagents."""
+
+    withheld: str = ""
+    """What another person does not share of it, in a sentence."""
 
     def __init__(
         self,
@@ -192,7 +196,9 @@ class OpenSession:
                 return shape(self._stored.read(number))
             if sketch.schema > SCHEMA:
                 return shape(self._stored.read(number))
-            found = self._shapes[number] = RoundShape(number, _kinds(sketch))
+            found = self._shapes[number] = RoundShape(
+                number, _kinds(sketch), len(sketch.compactions)
+            )
         return found
 
     def _read_tail(self) -> Iterator[Round]:
@@ -261,7 +267,7 @@ class OpenSession:
         for agent in self._living_agents():
             if agent.id == agent_id:
                 return agent
-        raise NotFound("This subagent's transcript is not there any more.")
+        raise NotFound("This subagent's transcript no longer exists.")
 
     def subagent(self, agent_id: str) -> Subagent:
         """A subagent as it may be shown; the last few are kept."""
@@ -310,7 +316,7 @@ def shape(round: Round) -> RoundShape:
         answered = not isinstance(block, ToolCall) or block.result is not None
         tag = str(block.__struct_config__.tag)
         kinds.append(kind_of(tag, typed=at < asked) if answered else UNANSWERED)
-    return RoundShape(round.number, tuple(kinds))
+    return RoundShape(round.number, tuple(kinds), len(round.compactions))
 
 
 def kind_of(tag: str, *, typed: bool) -> str:
@@ -321,7 +327,7 @@ def kind_of(tag: str, *, typed: bool) -> str:
 
 
 class _Answer(msgspec.Struct):
-    """That there is one is all that matters."""
+    """Anything: that it is there is all that matters."""
 
 
 class _Kind(msgspec.Struct):
@@ -333,6 +339,7 @@ class _Sketch(msgspec.Struct):
     schema: int = 0
     user: str | list[_Kind] | None = None
     agent: list[_Kind] = []
+    compactions: list[_Answer] = []
 
 
 _sketcher = msgspec.json.Decoder(_Sketch)

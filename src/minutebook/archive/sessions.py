@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from minutebook.archive.coverage import SessionSaid
+from minutebook.archive.names import transcript_file
 from minutebook.archive.programs import is_agent
 from minutebook.archive.settings import Settings
 from minutebook.derive.copies import mere_copies
@@ -19,7 +20,7 @@ from minutebook.derive.titles import session_title
 from minutebook.model import Link, Roster, SessionInfo
 from minutebook.record.ledger import Entry
 from minutebook.sources.base import Transcript, Trouble
-from minutebook.sources.library import Library, Overview
+from minutebook.sources.library import Library, Overview, open_file, overview
 from minutebook.sources.registry import SOURCES
 
 if TYPE_CHECKING:
@@ -41,6 +42,10 @@ class SessionSummary(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it is in the archive, at least in part."""
     present: bool = False
     """Whether its transcript is still there."""
+    unarchived: int = 0
+    """Rounds of its transcript that the archive does not have yet."""
+    lost: int = 0
+    """Rounds that were still growing when its transcript was deleted: they are nowhere now."""
     path: str | None = None
     """Its transcript, or where that was."""
     size: int = 0
@@ -98,6 +103,12 @@ class SessionList(msgspec.Struct, frozen=True):
     def total(self) -> int:
         return len(self.sessions)
 
+    def __len__(self) -> int:
+        return len(self.sessions)
+
+    def __iter__(self) -> Iterator[SessionSummary]:
+        return iter(self.sessions)
+
 
 class Known(msgspec.Struct, frozen=True):
     """What is known of sessions beside their transcripts."""
@@ -125,6 +136,7 @@ class Known(msgspec.Struct, frozen=True):
             title=self._title(info, id),
             archived=True,
             present=transcript is not None,
+            lost=lost_rounds(entry, transcript, info),
             path=entry.source,
             size=max(entry.size, 0),
             mtime=max(entry.mtime, 0.0),
@@ -133,13 +145,16 @@ class Known(msgspec.Struct, frozen=True):
 
     def of_transcript(self, info: SessionInfo, transcript: Transcript) -> SessionSummary:
         """A session whose transcript has been read just now."""
+        entry = self.entries.get(transcript.session_id)
         found = SessionSummary(
             info=info,
             identity=identify(info, self.roster),
             ghost=self._is_ghost(info, transcript.session_id),
             title=self._title(info, transcript.session_id),
-            archived=transcript.session_id in self.entries,
+            archived=entry is not None,
             present=True,
+            unarchived=max(0, info.rounds - (entry.rounds if entry is not None else 0)),
+            lost=lost_rounds(entry, transcript, info),
             path=transcript.location,
             size=transcript.size,
             mtime=transcript.mtime,
@@ -201,6 +216,25 @@ def has_grown(entry: Entry, transcript: Transcript) -> bool:
     return (entry.size, entry.mtime) != (transcript.size, transcript.mtime)
 
 
+def lost_rounds(
+    entry: Entry | None, transcript: Transcript | None, info: SessionInfo | None = None
+) -> int:
+    """How many rounds of a session were held back and are nowhere now, its transcript deleted.
+
+    `info` is what the transcript says, where that is known.
+    """
+    if entry is None or not (entry.waiting or entry.lost):
+        return 0
+    if transcript is None:
+        file = transcript_file(entry.source) if entry.source is not None else None
+        if file is None:
+            return entry.lost_in(None)
+        transcript, info = open_file(*file), None  # there, and not in a folder that is read
+    if info is None:
+        info = overview(transcript).info
+    return entry.lost_in(info or entry.info)
+
+
 def gathered(
     known: Known,
     transcripts: Mapping[str, Transcript],
@@ -222,11 +256,11 @@ def gathered(
             unread.append(transcript)
         else:
             found.append(known.of_entry(id, transcript))
-    for transcript, overview in skim(unread):
+    for transcript, skimmed in skim(unread):
         archived = known.entries.get(transcript.session_id)
-        info = overview.info
+        info = skimmed.info
         if info is None:
-            unusable.append(Trouble(transcript.path, overview.problem or "cannot be read"))
+            unusable.append(Trouble(transcript.path, skimmed.problem or "cannot be read"))
             if archived is not None:
                 found.append(known.of_entry(transcript.session_id, None))
             continue
@@ -261,6 +295,7 @@ def chosen(
     project: str | None = None,
     agent: str | None = None,
     since: datetime | None = None,
+    until: datetime | None = None,
     ghosts: bool = False,
     starred: bool = False,
     hidden: bool = False,
@@ -270,7 +305,9 @@ def chosen(
     """Sessions that pass, newest activity first; ghosts, hidden ones and mere copies only when
     asked for."""
     wanted = [
-        s for s in sessions.values() if _fits(s, project, agent, since) and s.starred >= starred
+        s
+        for s in sessions.values()
+        if _fits(s, project, agent, since, until) and s.starred >= starred
     ]
     visible = [session for session in wanted if hidden or not session.hidden]
     passing = [session for session in visible if ghosts or not session.ghost]
@@ -304,9 +341,15 @@ def without_copies(
 
 
 def _fits(
-    session: SessionSummary, project: str | None, agent: str | None, since: datetime | None
+    session: SessionSummary,
+    project: str | None,
+    agent: str | None,
+    since: datetime | None,
+    until: datetime | None,
 ) -> bool:
     if since is not None and session.when < since:
+        return False
+    if until is not None and (instant(session.info.started) or session.when) >= until:
         return False
     who = session.identity
     if agent and not is_agent(agent, session.info.source, who.name, who.role, session.info.slug):

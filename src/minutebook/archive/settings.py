@@ -25,10 +25,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     search_tools: int = 1
     """Whether what tools did can be found (1), or only what was said (0)."""
     allowed: tuple[str, ...] = ()
-    """Programs whose sessions may be sent to a model, beside the first that is registered."""
+    """Programs whose sessions may be sent to a model or a team, beside the first that is
+    registered."""
 
     def may_send(self, program: str) -> bool:
-        """Whether a model may be asked about sessions of a program."""
+        """Whether a model may be asked about sessions of a program, and a team be sent them."""
         return program in self.allowed or program == next(iter(SOURCES.values())).program
 
     def is_ghost(self, info: SessionInfo) -> bool:
@@ -67,7 +68,7 @@ def set_setting(layout: Layout, name: str, value: str) -> Settings:
 
 
 def allow(layout: Layout, program: str, *, send: bool = True) -> Settings:
-    """Let models be asked about sessions of a program, or no longer."""
+    """Let models be asked about sessions of a program, and teams be sent them, or no longer."""
     source = SOURCES.by_program(program)
     if source is None:
         known = ", ".join(source.program for source in SOURCES.values())

@@ -1,4 +1,4 @@
-"""The threads of an archive: pieces of work that go over several sessions (FUT-06)."""
+"""The threads of an archive: pieces of work that span several sessions (FUT-06)."""
 
 from __future__ import annotations
 
@@ -53,10 +53,7 @@ class Threads(msgspec.Struct, frozen=True):
         if fitting:
             told = ", ".join(thread.id for thread in fitting[:5])
             raise NotFound(f"'{name}' fits several threads ({told}): write more of it.")
-        raise NotFound(
-            f"There is no thread '{name}'.{nearest(name, ids)} `minutebook search --threads` "
-            "lists them."
-        )
+        raise NotFound(f"There is no thread '{name}'.{nearest(name, ids)}", remedy="threads")
 
     def needed_by(self, thread: Thread) -> list[Thread]:
         return [t for t in self.every if any(d.thread == thread.id for d in t.depends_on)]

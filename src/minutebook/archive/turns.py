@@ -139,11 +139,11 @@ def _read(archive: Archive, session_id: str) -> tuple[SessionInfo | None, list[R
         return words_of(archive, session_id)
     # In full: a skim passes over what the replies used.
     reading = open_transcript(transcript)
-    rounds = [_words(round) for round in reading.rounds()]
+    rounds = [words_only(round) for round in reading.rounds()]
     return (None, []) if reading.report.foreign else (reading.info(), rounds)
 
 
-def _words(round: Round) -> Round:
+def words_only(round: Round) -> Round:
     """A round without what tools did, so that a session of any size can be held."""
     messages = []
     for message in round.messages:

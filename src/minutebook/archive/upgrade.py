@@ -1,4 +1,4 @@
-"""Upgrades of an archive, one named function a step (ARC-08).
+"""Upgrades of an archive: one named function per step (ARC-08).
 
 The first release kept neither message boundaries nor what a reply's price depends on in its
 round files, and no ``session.json``. Its sessions are written anew, each folder as a whole and

@@ -14,8 +14,9 @@ import msgspec
 from minutebook.archive.archive import Archive
 from minutebook.archive.digests import digests
 from minutebook.archive.minutes import card
+from minutebook.archive.names import only_known
 from minutebook.archive.passing import passes
-from minutebook.archive.programs import within
+from minutebook.archive.programs import in_project, within
 from minutebook.archive.sessions import SessionSummary
 from minutebook.derive.labels import known_method, known_phase
 from minutebook.derive.prices import Prices, load_library
@@ -42,6 +43,13 @@ NO_FILTERS = Filters()
 NOTHING: Mapping[str, str] = {}
 F = TypeVar("F", Figures, Figures | None)
 
+_FILTERS = frozenset(
+    {
+        *("project", "agent", "method", "phase", "branch", "model"),
+        *("since", "until", "date"),
+    }
+)
+
 
 def usage_of(
     archive: Archive,
@@ -60,11 +68,11 @@ def usage_of(
     if by not in DIMENSIONS:
         raise BadArgument(f"'{by}' is not a dimension; choose one of {', '.join(DIMENSIONS)}.")
     if filters.tools is not None or filters.command or filters.error:
-        raise BadArgument("Usage is counted by replies: leave filters of turns out.")
+        raise BadArgument("Usage counts replies: filters on rounds do not apply.")
     prices = known_prices(archive)
     known = digests(archive, meanwhile=None if prices.known else load_library)
     ownership = Ownership(known)
-    labels = _Labels(archive, known, by, filters, stands)
+    labels = Labels(archive, known, by, filters, stands)
     counted = known if session_id is None else {id: known[id] for id in known if id == session_id}
     unbound = Filters(after=filters.after, before=filters.before, hidden=filters.hidden)
     everything = session_id is None and filters == unbound
@@ -122,18 +130,10 @@ def _counted_twice(archive: Archive, ownership: Ownership, counted: Container[st
     )
 
 
-def named_filters(
-    *,
-    since: str | None = None,
-    until: str | None = None,
-    date: str | None = None,
-    **named: str | None,
-) -> Filters:
+def named_filters(**named: str | None) -> Filters:
     """Filters by what people call them."""
-    unknown = named.keys() - {"project", "agent", "method", "phase", "branch", "model"}
-    if unknown:
-        raise BadArgument(f"Usage has no filter '{min(unknown)}'.")
-    after, before = limits(since, until, date)
+    only_known(named, _FILTERS, "Usage")
+    after, before = limits(named.get("since"), named.get("until"), named.get("date"))
     method, phase = named.get("method"), named.get("phase")
     return Filters(
         project=named.get("project") or None,
@@ -236,7 +236,33 @@ class _Masking:
 # -- where a round belongs
 
 
-class _Labels:
+def of_sessions(filters: Filters) -> Filters:
+    """What of filters is asked of a session as a whole; `fits` asks the rest of its rounds."""
+    return msgspec.structs.replace(filters, hidden=True, branch=None, model=None, project=None)
+
+
+def fits(
+    filters: Filters, record: SessionRecord, engagement: Engagement | None, branch: str
+) -> bool:
+    """Whether a round passes, by its engagement and its branch."""
+    path = (engagement.project if engagement is not None else None) or record.cwd or ""
+    if filters.project and not in_project(filters.project, path):
+        return False
+    if filters.branch and not within(filters.branch, branch):
+        return False
+    if filters.method and (engagement is None or engagement.method != filters.method):
+        return False
+    if filters.phase and (engagement is None or engagement.phase != filters.phase):
+        return False
+    if filters.among is not None and (
+        engagement is None or (record.session_id, engagement.id) not in filters.among
+    ):
+        return False
+    marked = record.starred or (engagement is not None and engagement.starred)
+    return marked or not filters.starred
+
+
+class Labels:
     """Names of sessions, projects, engagements; and which rounds pass the filters."""
 
     def __init__(
@@ -251,9 +277,7 @@ class _Labels:
         self._archive, self._known, self._by, self._filters = archive, known, by, filters
         self._records = archive.minutes.records()
         self._cards: dict[str, SessionRecord] = {}
-        self._wanted = msgspec.structs.replace(
-            filters, hidden=True, branch=None, model=None, project=None
-        )
+        self._wanted = of_sessions(filters)
         self._passing: dict[str, bool] = {}
         self._threads: dict[tuple[str, str], str] = {}
         self._names: dict[str, str] = {}
@@ -282,6 +306,12 @@ class _Labels:
             self._cards[session_id] = found
         return found
 
+    def of(self, session_id: str, round: int) -> tuple[Engagement | None, str]:
+        """The engagement of a round, and its branch."""
+        record = self.record(session_id)
+        engagement = next((e for e in record.engagements if e.covers(round)), None)
+        return engagement, self._known[session_id].branch(round) or record.git_branch or ""
+
     def place(self, session_id: str, round: int) -> Place | None:
         """Where a round belongs; None where it does not pass."""
         record = self.record(session_id)
@@ -289,10 +319,9 @@ class _Labels:
             self._passing[session_id] = passes(record, self._wanted)
         if not self._passing[session_id]:
             return None
-        engagement = next((e for e in record.engagements if e.covers(round)), None)
+        engagement, branch = self.of(session_id, round)
         path = (engagement.project if engagement is not None else None) or record.cwd or ""
-        branch = self._known[session_id].branch(round) or record.git_branch or ""
-        if not self._fits(record, engagement, path, branch):
+        if not fits(self._filters, record, engagement, branch):
             return None
         project = project_of(path) if path else NO_PROJECT
         shown = self._filters.hidden or not record.hidden
@@ -318,25 +347,6 @@ class _Labels:
         first, last = engagement.turn_range
         rounds = f"{first}-{last}" if last != first else str(first)
         return f"{self._archive.short(session_id)}#{rounds}"
-
-    def _fits(
-        self, record: SessionRecord, engagement: Engagement | None, path: str, branch: str
-    ) -> bool:
-        filters = self._filters
-        if filters.project and not within(filters.project, path):
-            return False
-        if filters.branch and not within(filters.branch, branch):
-            return False
-        if filters.method and (engagement is None or engagement.method != filters.method):
-            return False
-        if filters.phase and (engagement is None or engagement.phase != filters.phase):
-            return False
-        if filters.among is not None and (
-            engagement is None or (record.session_id, engagement.id) not in filters.among
-        ):
-            return False
-        marked = record.starred or (engagement is not None and engagement.starred)
-        return marked or not filters.starred
 
     def rows(self, found: Tally) -> list[Row]:
         """Lines of a table: periods in their order, anything else by what it cost."""

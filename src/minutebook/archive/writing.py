@@ -42,6 +42,8 @@ from minutebook.sources.registry import SOURCES
 
 QUIET_SECONDS = 600
 """A transcript untouched for so long is taken to be finished; until then its last round waits."""
+OVER_SECONDS = 3_600
+"""A session whose own last word is so old is over, however young its file is: it was copied."""
 UNANSWERED_SECONDS = 86_400
 """A last call without its result is given a day."""
 
@@ -62,9 +64,16 @@ class Done(msgspec.Struct, frozen=True):
     foreign: str | None = None
 
 
-def is_live(transcript: Transcript, now: float | None = None) -> bool:
-    """Whether a session may still be running."""
-    return (time.time() if now is None else now) - transcript.mtime < QUIET_SECONDS
+def is_live(transcript: Transcript, last_word: str | None, now: float | None = None) -> bool:
+    """Whether a session may still be running: its file is young, and what it says is, too.
+
+    A file is young when it was copied; `last_word` is the session's own last timestamp.
+    """
+    now = time.time() if now is None else now
+    if now - transcript.mtime >= QUIET_SECONDS:
+        return False
+    said = instant(last_word)
+    return said is None or now - said.timestamp() < OVER_SECONDS
 
 
 class SessionWriting:
@@ -195,7 +204,8 @@ class SessionWriting:
         """
         if self.foreign:
             return Done(foreign=self.foreign)
-        live = not self._ended and (is_live(self.transcript) or self._awaits_a_tool())
+        young = is_live(self.transcript, self._growth.reading.info().ended)
+        live = not self._ended and (young or self._awaits_a_tool())
         if not live:
             for round in self._open:
                 self._write(round)
@@ -216,6 +226,7 @@ class SessionWriting:
             SessionFacts(
                 info=self.info,
                 source=self.transcript.location,
+                lost=self._lost(),
                 loose=self._growth.loose,
                 engagements=old.engagements if old is not None else self._kept("engagements", []),
                 extra=old.extra if old is not None else self._kept("extra", {}),
@@ -241,6 +252,10 @@ class SessionWriting:
             self._beside,
             tuple(self._sightings),
         )
+
+    def _lost(self) -> int:
+        """An export of ours in the source's place does not bring back what was never archived."""
+        return self._entry.lost_in(self._growth.reading.info()) if self._entry is not None else 0
 
     def _kept(self, name: str, usual: Any) -> Any:
         """What was known of a session whose document is lost."""

@@ -20,6 +20,7 @@ PROMPT_CHARS = 4_000
 ANSWER_CHARS = 6_000
 OPENING_CHARS = 600
 MOST_TASKS = 12
+MOST_LOOKED_AT = 60
 
 _COMMAND_CHARS = 600  # what follows is a script or a text, not the command
 _RESULT_CHARS = 50_000
@@ -55,6 +56,10 @@ _COMMANDS = (
     ("committing", re.compile(r"\bgit (?:-\S+ \S+ )?commit\b")),
     ("pushes", re.compile(r"\bgit (?:-\S+ )?push\b")),
     ("merges", re.compile(r"\bgh pr merge\b|\bgit (?:-\S+ )?(?:merge|rebase)\b")),
+)
+_SAYS = re.compile(  # what one of them holds: most commands do not, and it is looked for fast
+    r"git |gh pr|gh rel|test|tox|nox|jest|mocha|rspec|phpunit|kubectl|helm|terraform|pulumi|ansible"
+    r"|fly|vercel|netlify|docker|twine|publish|wrangler|serverless|systemctl"
 )
 _COMMIT = re.compile(r"^\[[^\]\n]{1,200} (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.*)$", re.MULTILINE)
 _OPENS = re.compile(r"\b(?:gh pr create|glab mr create|hub pull-request)\b")
@@ -100,6 +105,8 @@ class Activity(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What the person chose when the model asked."""
     files: tuple[str, ...] = ()
     """Files that were changed, each once."""
+    looked_at: tuple[str, ...] = ()
+    """Files and folders that were read or searched, each once."""
     edits: int = 0
     reads: int = 0
     lookups: int = 0
@@ -131,6 +138,7 @@ def activity(round: Round) -> Activity:
     """What was asked, said and done in a round."""
     counts: Counter[str] = Counter()
     files: dict[str, None] = {}
+    looked_at: dict[str, None] = {}
     commits: list[Commit] = []
     pulls: dict[str, None] = {}
     pull_titles: list[str] = []
@@ -144,6 +152,8 @@ def activity(round: Round) -> Activity:
         choices += settled(call)
         if call.kind in ("edit", "write"):
             files.update(dict.fromkeys(paths_of(call)))
+        elif call.kind in ("read", "search"):
+            looked_at.update(dict.fromkeys(paths_of(call)))
         if call.kind == "run":
             commits += commits_of(call)
             pulls.update(dict.fromkeys(pull_requests_of(call)))
@@ -171,6 +181,7 @@ def activity(round: Round) -> Activity:
         compacted=COMPACTION in notices,
         interrupted=INTERRUPTION in notices,
         files=tuple(files),
+        looked_at=tuple(looked_at)[:MOST_LOOKED_AT],
         commits=tuple(commits),
         pull_requests=tuple(pulls),
         references=about,
@@ -195,7 +206,8 @@ def _kinds(call: ToolCall) -> list[str]:
         kinds.append("failures")
     if call.kind == "run":
         command = command_of(call)[:_COMMAND_CHARS]
-        kinds += [kind for kind, pattern in _COMMANDS if pattern.search(command)]
+        if _SAYS.search(command):
+            kinds += [kind for kind, pattern in _COMMANDS if pattern.search(command)]
     return kinds
 
 
@@ -212,18 +224,22 @@ def commits_of(call: ToolCall) -> list[Commit]:
 
 def pull_requests_of(call: ToolCall) -> list[str]:
     """Requests a call opened; those it only looked at are not its work."""
-    command = command_of(call)[:_COMMAND_CHARS]
-    if "pull-request" not in command and " create" not in command:
-        return []  # most commands: looked at in no time
-    if not _OPENS.search(command) or call.result is None:
+    if not _opens(command_of(call)[:_COMMAND_CHARS]) or call.result is None:
         return []
     return _PULL.findall(call.result.text[:_RESULT_CHARS])
+
+
+def _opens(command: str) -> bool:
+    """Whether a command opens a pull request."""
+    if "pull-request" not in command and " create" not in command:
+        return False  # most commands: looked at in no time
+    return _OPENS.search(command) is not None
 
 
 def _pull_titles(call: ToolCall) -> list[str]:
     """What a call named the request it opened."""
     command = command_of(call)[:_COMMAND_CHARS]
-    if not _OPENS.search(command) or call.result is None or call.result.error:
+    if not _opens(command) or call.result is None or call.result.error:
         return []
     return [_ESCAPED.sub(r"\1", match["title"]) for match in _TITLED.finditer(command)]
 

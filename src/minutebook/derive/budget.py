@@ -32,9 +32,9 @@ _AUTOMATIC = 0.7  # an agent that compacts by itself does so beyond this share o
 
 Windows = Callable[[str], tuple[int, ...]]
 """The windows a model can have, its usual one first; none where nobody knows."""
-Evidence = Literal["model", "usage", "compaction", "usual"]
-"""How a limit is known: the model has this one only; more than the smaller one was used; a
-recorded compaction; it is what the model usually has."""
+Evidence = Literal["recorded", "model", "usage", "compaction", "usual"]
+"""How a limit is known: the agent wrote it down; the model has this one only; more than the
+smaller one was used; a recorded compaction; it is what the model usually has."""
 
 
 class Limit(msgspec.Struct, frozen=True):
@@ -125,6 +125,7 @@ class _Seen(msgspec.Struct, frozen=True):
     last: int | None
     fullest: int | None
     compactions: tuple[Compaction, ...]
+    recorded: int | None = None
 
 
 class Meter:
@@ -146,8 +147,10 @@ class Meter:
         self._model = model = model or self._model
         before = [c.tokens_before for c in round.compactions if c.tokens_before]
         fullest = max([*(window for window, _ in calls), *before], default=None)
+        written = [m.billing.window for m in round.replies if m.billing and m.billing.window]
+        recorded = written[-1] if written else None
         self._seen.append(
-            _Seen(round.number, round.started, model, last, fullest, round.compactions)
+            _Seen(round.number, round.started, model, last, fullest, round.compactions, recorded)
         )
 
     def limits(self, windows: Windows) -> dict[str, Limit]:
@@ -158,6 +161,8 @@ class Meter:
 
     def _limit(self, model: str, windows: tuple[int, ...]) -> Limit | None:
         own = [seen for seen in self._seen if seen.model == model]
+        if recorded := [seen.recorded for seen in own if seen.recorded]:
+            return Limit(recorded[-1], "recorded")
         used = max((seen.fullest or 0 for seen in own), default=0)
         fitting = [window for window in windows if window >= used]
         if not fitting:

@@ -9,9 +9,10 @@ from typing import Any
 
 import msgspec
 
+from minutebook.derive.changes import changes_of
 from minutebook.model import ToolCall
 
-_PATHS = ("file_path", "absolute_path", "path", "notebook_path")
+_PATHS = ("file_path", "filePath", "absolute_path", "path", "notebook_path")
 _COMMANDS = ("command", "cmd")
 _PATCHES = ("patch", "input", "command")
 _PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.{1,4096})$", re.MULTILINE)
@@ -76,16 +77,11 @@ def describe(call: ToolCall) -> str:
 
 
 def line_change(call: ToolCall) -> tuple[int, int]:
-    """Lines an edit put in and took out, by what it was asked to do."""
-    if call.kind not in ("edit", "write") or not isinstance(call.input, dict):
+    """Lines an edit put in and took out, as its diff shows them."""
+    if call.kind not in ("edit", "write"):
         return 0, 0
-    edits = call.input["edits"] if isinstance(call.input.get("edits"), list) else [call.input]
-    added = removed = 0
-    for edit in edits:
-        if isinstance(edit, dict):
-            added += _lines(edit.get("new_string")) + _lines(edit.get("content"))
-            removed += _lines(edit.get("old_string"))
-    return added, removed
+    changes = changes_of(call)
+    return sum(change.added for change in changes), sum(change.removed for change in changes)
 
 
 def plan_of(call: ToolCall) -> str:
@@ -135,11 +131,8 @@ def _lined(text: str | None) -> Iterator[str]:
 def _first(value: Any, keys: tuple[str, ...]) -> str | None:
     if not isinstance(value, dict):
         return None
-    found = (value.get(key) for key in keys)
-    return next((text for text in found if isinstance(text, str) and text.strip()), None)
-
-
-def _lines(text: Any) -> int:
-    if not isinstance(text, str) or not text:
-        return 0
-    return text.count("\n") + (not text.endswith("\n"))
+    for key in keys:
+        text = value.get(key)
+        if isinstance(text, str) and text and not text.isspace():
+            return text
+    return None

@@ -1,4 +1,4 @@
-"""The evidence of a tie between sessions, in words."""
+"""The evidence for a link between sessions, in words."""
 
 from __future__ import annotations
 

@@ -170,7 +170,7 @@ def without_copies(
         kept: dict[str, list[Engagement]] = {}
         for record, engagement in same:
             others = (e for id in kin(record.session_id) for e in kept.get(id, ()))
-            if any(_is_one(engagement, other) for other in others):
+            if any(is_one(engagement, other) for other in others):
                 copies.append((record, engagement))
             else:
                 kept.setdefault(record.session_id, []).append(engagement)
@@ -178,7 +178,8 @@ def without_copies(
     return [pair for pair in known if (pair[0].session_id, pair[1].id) not in left_out], copies
 
 
-def _is_one(engagement: Engagement, other: Engagement) -> bool:
+def is_one(engagement: Engagement, other: Engagement) -> bool:
+    """Whether two that began at one moment in copies of a conversation are one (UND-08)."""
     return engagement.id == other.id or engagement.topic.lower() == other.topic.lower()
 
 

@@ -1,4 +1,4 @@
-"""Text somebody wrote in Markdown, as plain words on one line."""
+"""Markdown as plain words on one line."""
 
 from __future__ import annotations
 
@@ -25,15 +25,14 @@ _NUMBERED = re.compile(r"/(pull|issues|merge_requests)/(\d{1,9})\b")
 _POINTS = {"pull": "PR", "issues": "issue", "merge_requests": "MR"}
 
 
-_MARKED = re.compile(
-    r"[<>*_~`#@/\\\[•▸–—✅✓✔☑❌⏺→-]|www\.|^\s*(?:\(?\w{1,3}[.)]|step )", re.IGNORECASE
-)
+_SIGN = re.compile(r"[<>*_~`#@/\\\[•▸–—✅✓✔☑❌⏺→-]")
+_BEGINS = re.compile(r"\s*(?:\(?\w{1,3}[.)]|step )", re.IGNORECASE)
 
 
 @lru_cache(maxsize=4_096)  # the same sentences are looked at again and again
 def without_marks(text: str) -> str:
     """Plain text on one line: no Markdown, no tags, links as their text, paths as their name."""
-    if _MARKED.search(text) is None:
+    if not (_SIGN.search(text) or "www." in text.lower() or _BEGINS.match(text)):
         return " ".join(text.split())
     line = without_links(text)
     if "<" in line:

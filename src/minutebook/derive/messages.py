@@ -5,6 +5,12 @@ Each source decides what is which (FMT-14); the kinds are the same for all.
 
 from __future__ import annotations
 
+import re
+
+import msgspec
+
+_WRAPPED = re.compile(r"\s*<([A-Za-z][\w-]{0,60})>(.*)</\1>\s*", re.DOTALL)
+
 PROMPT = "prompt"
 """No notice at all: a real user message."""
 
@@ -22,7 +28,29 @@ SYSTEM = "system"
 
 
 def gist(text: str) -> str:
-    """What a notice comes down to, for a line that points at it: its summary, where it has one."""
+    """What a notice comes down to, for a line that points at it: its summary, where it has one;
+    else its words without the tag around them all."""
     start = text.find("<summary>")
     end = text.find("</summary>", start)
-    return text[start + len("<summary>") : end].strip() if 0 <= start < end else text
+    if 0 <= start < end:
+        return text[start + len("<summary>") : end].strip()
+    wrapped = _WRAPPED.fullmatch(text)
+    inner = wrapped[2].strip() if wrapped is not None else text
+    return _words_of_json(inner) if wrapped is not None and inner.startswith("{") else inner
+
+
+def _words_of_json(text: str) -> str:
+    """What reads as words in a note that one program wrote for another; all of it where nothing
+    does."""
+    try:
+        values = [msgspec.json.decode(text)]
+    except (msgspec.DecodeError, RecursionError):
+        return text
+    found = []
+    while values:
+        value = values.pop()
+        if isinstance(value, dict | list):
+            values += reversed(value.values() if isinstance(value, dict) else value)
+        elif isinstance(value, str) and " " in value:
+            found.append(value)
+    return "\n\n".join(found) or text

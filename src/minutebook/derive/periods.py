@@ -86,15 +86,16 @@ def period(text: str, now: datetime | None = None) -> Period:
     if (found := _MONTH.fullmatch(word)) and (month := _index(found[1], _MONTHS)) is not None:
         year = int(found[2]) if found[2] else now.year - (month + 1 > now.month)
         return _months(year, month + 1, 1, text)
-    if (start := _day_of_a_month(word, now, text)) is not None:
-        return _of_days(start, 1)
     if found := _ISO_MONTH.fullmatch(word):
         return _months(int(found[1]), int(found[2] or 1), 1 if found[2] else 12, text)
     try:
+        if (start := _day_of_a_month(word, now, text)) is not None:
+            return _of_days(start, 1)
         moment = datetime.fromisoformat(word.upper()).astimezone()
+        at_midnight = moment == _midnight(moment)
+        return _of_days(moment, 1) if at_midnight else Period(moment, _after(moment))
     except (ValueError, OverflowError, OSError):
         raise _no_date(text) from None
-    return _of_days(moment, 1) if moment == _midnight(moment) else Period(moment, _after(moment))
 
 
 def _plain(text: str) -> str:

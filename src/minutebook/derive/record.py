@@ -1,4 +1,4 @@
-"""What a session says of itself, as a record without engagements (ING-03)."""
+"""A session's own metadata, as a record without engagements (ING-03)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Issues, pull requests and branches that a text names: what ties work in several sessions.
+"""Issues, pull requests and branches that a text names: they link work in several sessions.
 
 Precision first: ``#333`` is a colour, ``#3`` the third item of a list, unless words say otherwise.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 _LONGEST = 8_000
 _MOST = 20
@@ -28,16 +29,33 @@ _NEEDS = re.compile(
     r"|waits? for|waiting for|needs?|requires?)\b[^.\n#]{0,40}$",
     re.IGNORECASE,
 )
+_DIGIT = re.compile(r"\d")
 _BEFORE = 60  # characters in which a word says that something is only needed
 
 
 def references(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What a text is about, and what it says it needs first: ``#41``, ``owner/repo#41``, or the
     name of a branch."""
+    return _references(text[:_LONGEST])
+
+
+@lru_cache(maxsize=64)  # what is made of a round asks twice
+def _references(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     about: dict[str, None] = {}
     needed: dict[str, None] = {}
-    text = text[:_LONGEST]
-    found = [
+    found = [] if _DIGIT.search(text) is None else _numbered(text)
+    for start, name in sorted(found)[: 2 * _MOST]:
+        waits = _NEEDS.search(text[max(0, start - _BEFORE) : start])
+        (needed if waits else about)[name] = None
+    for match in _BRANCH.finditer(text) if "branch " in text else ():
+        if _NEEDS.search(text[max(0, match.start() - _BEFORE) : match.start()]):
+            needed[match["name"].rstrip("./-")] = None
+    return tuple(about)[:_MOST], tuple(name for name in needed if name not in about)[:_MOST]
+
+
+def _numbered(text: str) -> list[tuple[int, str]]:
+    """Where a text names an issue or a pull request, and which."""
+    return [
         *((m.start(), f"{m['repo']}#{m['number']}") for m in _URL.finditer(text)),
         *((m.start(), f"#{int(m['marked'] or m['plain'])}") for m in _NAMED.finditer(text)),
         *(
@@ -46,13 +64,6 @@ def references(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
             if len(set(m["number"])) > 1
         ),
     ]
-    for start, name in sorted(found)[: 2 * _MOST]:
-        waits = _NEEDS.search(text[max(0, start - _BEFORE) : start])
-        (needed if waits else about)[name] = None
-    for match in _BRANCH.finditer(text):
-        if _NEEDS.search(text[max(0, match.start() - _BEFORE) : match.start()]):
-            needed[match["name"].rstrip("./-")] = None
-    return tuple(about)[:_MOST], tuple(name for name in needed if name not in about)[:_MOST]
 
 
 def pulled(urls: Iterable[str]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import msgspec
 
 from minutebook.derive.patterns import pattern
+from minutebook.derive.secret_ends import FIRST, late, rest, soon, without_calls
 from minutebook.derive.secret_forms import LOGIN, user_and_password
 from minutebook.derive.secret_names import Named, named
 from minutebook.derive.secret_scan import Found, Hint, first
@@ -36,20 +37,19 @@ _TYPE = pattern(r"""[ \t]?[A-Za-z_&][\w.:<>\[\]|&? ']{0,40}?[ \t]?=[ \t]?(?=["'`
 _BETWEEN = pattern(r">?(?P<space>[ \t]{0,8})\*{0,2}[ \t]?")
 _OPEN = pattern(r"""[bBrRuUfFL@$]{0,2}(?P<quote>\\{0,3}["'`]|%22|[“„«「])""")
 _CLOSING = {"“": "”", "„": "“", "«": "»", "「": "」"}
-_RUN = r"""[^\s\x00-\x1f\x7f"'`\\<>•“”]"""
-_FIRST, _LONGEST = 200, 4_000
-_BARE, _REST = pattern(f"{_RUN}{{1,{_FIRST}}}"), pattern(f"{_RUN}{{0,2000}}")
+_LONGEST = 4_000
 _JUDGED = 64  # so many signs of a value say what it is
 
 _EXPORT = pattern(r"[ \t]{1,3}(?:tropxe|VNE|vne--|e-|tes|xtes|GRA|gra-dliub--)(?:\W|$)|=")
 _LISTED = pattern(r"[;&?][ \t]{0,2}|[ \t]{1,2}[^\s=,(]{1,60}=")
 _PAIR_NEXT = pattern(r"[ \t]{1,2}[\w.-]{1,60}=[^\s=]")
-_STOPS, _STOPS_SOONER = pattern(r"[;&|\][(){}]"), pattern(r"[,;&|\][(){}]")
-_SEPARATES, _SEPARATES_SOONER = pattern(r"[;&|]"), pattern(r"[,;&|]")
+_QUERY = pattern(r"""[^\s"'`;]{0,64}?[&?]""")
+_DIGIT, _CODE_END = pattern(r"\d"), pattern(r"[)\]}]|://")
+_FIRST_ON_LINE = pattern(r"[ \t]*(?:$|\n)")
 _LINE_ENDS = pattern(r"[ \t]*(?:$|[\r\n#])")
 _ENDS_HERE = pattern(r"""[ \t]{0,8}(?:$|[\r\n#|]|//|\\[nrt]|["'`,;})\]])""")
 _GOES_ON = pattern(r"[ \t]{0,3}(?:[+?%]|\|\|?|&&|\bif\b|\bor\b|\bas\b|\.\w|\()")
-_NESTED = pattern(r"[A-Za-z_][\w-]{0,40}+=[^=\s]", re.ASCII)
+_NESTED = pattern(r"([A-Za-z_][\w-]{0,40}+)=[^=\s]", re.ASCII)
 _DEFAULT = pattern(r"""-([^\s}"'`$]{1,200})\}""")  # ${DB_PASSWORD:-changeme}
 # - name: DB_PASSWORD↵  value: …
 _ENTRY = pattern(
@@ -108,6 +108,8 @@ class _Place(msgspec.Struct, frozen=True):
     tight: bool  # without blanks around the sign
     plain: bool  # where only a value can stand
     closed: bool  # the name is in quotes or brackets
+    listed: str  # in a query or a row of pairs: the sign that separates them
+    first: bool  # nothing stands before the name on its line
 
 
 def _given(text: str, at: int) -> Found | None:
@@ -127,7 +129,11 @@ def _given(text: str, at: int) -> Found | None:
     plain = sign == "=" and tight and _is_plain(left, about)
     if opened := _OPEN.match(text, start):
         return _quoted(text, opened, about, plain)
-    return _bare(text, start, _Place(about, sign, tight, plain, bool(left["close"])))
+    before = left["before"]
+    query = "5%" in left["close"] or _QUERY.match(before) is not None
+    listed = "&" if query else ";" if before.startswith(";") else ""
+    first = tight and sign == "=" and _FIRST_ON_LINE.fullmatch(before) is not None
+    return _bare(text, start, _Place(about, sign, tight, plain, bool(left["close"]), listed, first))
 
 
 def _begin(text: str, at: int, sign: str) -> int:
@@ -197,30 +203,45 @@ def _is_plain(left: re.Match[str], about: Named) -> bool:
     return _LISTED.match(left["before"]) is not None
 
 
-def _cut(value: str, whole: bool) -> str:
-    """A run of signs as far as it is the value."""
-    stop = (_STOPS if whole else _STOPS_SOONER).search(value)
-    if stop and stop[0] in "([{":
-        stop = (_SEPARATES if whole else _SEPARATES_SOONER).search(value)
-    return (value[: stop.start()] if stop else value).rstrip(".,:")
-
-
 def _bare(text: str, start: int, place: _Place) -> Found | None:
     about = place.about
     if about.environment and not about.clear and place.sign == ":":
         return None  # --- PASS: TestIt
-    if _NESTED.match(text, start):
+    nested = _NESTED.match(text, start)
+    if nested and (named(nested[1]) or not odd(nested[1])):
         return None  # token=password=…: that is for the next sign to say
-    bare = _BARE.match(text, start)
-    whole = _cut(bare[0], place.plain or (place.sign == ":" and not place.tight)) if bare else ""
+    whole = place.plain or (place.sign == ":" and not place.tight)
+    value = soon(text, start, whole)
+    good = _judged(text, start, value, place)
+    longer = ""
+    if (whole or place.first) and place.listed != "&":
+        longer = late(text, start, not about.environment)
+        longer = longer.partition(";")[0] if place.listed else longer
+    amid = len(longer) > len(value)
+    if len(longer) >= len(value) > 0 and (whole or _LINE_ENDS.match(text, start + len(longer))):
+        good = good or _judged_longer(text, start, longer, place)
+        value = longer
+    end = start + len(value)
+    if good and len(value) == FIRST:
+        end = rest(text, end, amid)
+    return (start, end, about.kind) if good else None
+
+
+def _judged(text: str, start: int, whole: str, place: _Place) -> bool:
     value, end = whole[:_JUDGED], start + len(whole)
     if _only_values(text, end, place):
-        good = _fits_plain(value, about)
-    else:
-        good = _fits(text, start, end, value, place)
-    if good and len(whole) == _FIRST and (rest := _REST.match(text, end)):
-        end = rest.end()
-    return (start, end, about.kind) if good else None
+        return _fits_plain(value, place.about)
+    return _fits(text, start, end, value, place)
+
+
+def _judged_longer(text: str, start: int, whole: str, place: _Place) -> bool:
+    """A value with signs in it that could as well be those of code."""
+    about = place.about
+    if about.environment and about.clear and _LINE_ENDS.match(text, start + len(whole)):
+        called = whole[-1] in "()[]{}" or not odd(re.split(r"[(\[{]", whole)[0], 3)
+        return _judged(text, start, whole if called else without_calls(whole), place)
+    value = place.plain or (_DIGIT.search(whole) and not _CODE_END.search(whole))
+    return bool(value) and _judged(text, start, whole, place)
 
 
 def _only_values(text: str, end: int, place: _Place) -> bool:

@@ -14,6 +14,7 @@ import msgspec
 
 from minutebook.derive.patterns import pattern
 from minutebook.derive.secret_scan import Candidate, Hint
+from minutebook.derive.secret_values import random
 
 _MIXED = pattern(r"[A-Za-z]\d|\d[A-Za-z]|[A-Z]{2}[a-z]|[a-z][A-Z]{2}")
 _PIECES = pattern(r"[A-Za-z0-9]{8,}")
@@ -56,6 +57,14 @@ def _password(found: re.Match[str]) -> bool:
     return not (own.replace("_", "").isalpha() and own.isupper())
 
 
+def _token(found: re.Match[str]) -> bool:
+    """Made by a machine, or with a beginning that only tokens have: nobody's user name."""
+    own = found["own"]
+    if _PLACEHOLDER.search(own):
+        return False
+    return random(own, 20) or own.startswith(_BEGINNINGS)
+
+
 # A key does not begin inside a word; after a literal \n, %3D or a colour it does.
 _AFTER = r"|(?<=\\[nrt])|(?<=%[0-9A-F]{2})|(?<=\[0m)|(?<=\[\d\dm))"
 _START = rf"(?:(?<![A-Za-z0-9]){_AFTER}"
@@ -94,6 +103,8 @@ _KEYS = (
     ("Google key", "AIza", "", r"[\w-]{35}" + _END),
     ("Databricks token", "dapi", "", r"[0-9a-f]{32}(?:-\d{1,2})?" + _END),
 )
+
+_BEGINNINGS = tuple(anchor for _, anchors, *_ in _KEYS for anchor in anchors.split())
 
 _ASSIGN = r"""["'\]\\]{0,4}\s{0,4}(?:=>|[:=,])\s{0,4}[bf]?["'\\]{0,4}"""
 _AWS = rf"{_ASSIGN}(?P<own>[A-Za-z0-9/+]{{40}})(?![A-Za-z0-9/+=])"
@@ -136,6 +147,13 @@ _PHRASES = (
         r"""(?<=[A-Za-z])://(?P<user>[^\s/:@?#"'`<>\\()\[\]{}^|*]{0,100}):"""
         r"""(?P<own>[^\s/?"'`<>\\{}]{1,200})@(?!sha\d)[\w\[$%{<]""",
         _password,
+    ),
+    (
+        "token in a URL",
+        "://",
+        r"""(?<=[A-Za-z])://(?P<own>[^\s/:@?#"'`<>\\()\[\]{}^|*]{16,400})"""
+        r"""(?::(?:x-oauth-basic)?)?@[\w\[]""",
+        _token,
     ),
 )
 

@@ -2,7 +2,7 @@
 the model thought, what subagents said (SRCH-17).
 
 The index keeps these texts, and a hit reads them again from the round to show where it is.
-Long ones are kept within bounds (docs/search.md): their beginning, their end, and lines between
+Long ones are kept within bounds (docs/searching.md): their beginning, their end, and lines between
 that speak of errors.
 """
 

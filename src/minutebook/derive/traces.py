@@ -34,7 +34,6 @@ _LONGEST = 20_000  # characters of a text that are looked at for words
 _EARLY = 2
 """Rounds in which a session says what it goes on with."""
 
-_SPACE = re.compile(r"\s+")
 _WORD = re.compile(r"[A-Za-z_][\w-]{3,39}|[^\W\d_A-Za-z]{2,20}")
 _ID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 _PULL = re.compile(r"https?://[^\s\"'<>)]{1,200}/(?:pull|merge_requests)/\d{1,6}")
@@ -104,13 +103,15 @@ class Trace(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 def trace_of(rounds: Iterable[Round], programs: Collection[str] = ()) -> Trace:
     """The trace of a session; `programs` are the commands of known agents."""
-    tracer = _Tracer(programs)
+    tracer = Tracer(programs)
     for round in rounds:
         tracer.add(round)
     return tracer.trace()
 
 
-class _Tracer:
+class Tracer:
+    """Makes a trace of rounds as they pass; nothing of a round is held."""
+
     def __init__(self, programs: Collection[str]) -> None:
         named = "|".join(re.escape(program) for program in sorted(programs))
         self._starts = (
@@ -137,10 +138,11 @@ class _Tracer:
         self._rounds.append(_round_trace(round, prompt))
         if prompt and not self._first_round:
             self._first, self._first_round = prompt, round.number
-        self._holds.update(_words(prompt))
+        asked = _words(prompt)
+        self._holds.update(asked)
         self._holds.update(_words(last))
         if len(self._rounds) <= _EARLY:
-            self._begins.update(_words(prompt))
+            self._begins.update(asked)
             for text in answers[:3]:
                 self._begins.update(_words(text))
         self._note_lines(last, round.number)
@@ -222,13 +224,17 @@ def _round_trace(round: Round, prompt: str) -> RoundTrace:
     opening = hashlib.blake2b(digest_size=6)
     size = opened = 0
     for piece in _pieces(round):
-        plain = _plain(piece)
-        data = plain.encode("utf-8", "surrogatepass")
+        if isinstance(piece, bytes):
+            data = b" ".join(piece.split()).lower()
+            length = len(data)
+        else:
+            plain = _plain(piece)
+            data, length = plain.encode("utf-8", "surrogatepass"), len(plain)
         whole.update(data + b"\0")
-        size += len(plain)
+        size += length
         if opened < _OPENING_CHARS:
             opening.update(data[: 4 * _OPENING_CHARS] + b"\0")
-            opened += len(plain)
+            opened += length
     return RoundTrace(
         (round.prompt.id or "") if round.prompt is not None else "",
         seconds(round.started),
@@ -239,21 +245,23 @@ def _round_trace(round: Round, prompt: str) -> RoundTrace:
     )
 
 
-def _pieces(round: Round) -> Iterator[str]:
-    """What the model said and did, in order; what tools answered may differ in a copy."""
+def _pieces(round: Round) -> Iterator[str | bytes]:
+    """What the model said and did, in order; what tools answered may differ in a copy. Bytes where
+    they are ASCII: most of what is compared are calls, and those need not become text."""
     for message in round.replies:
         for block in message.blocks:
             if isinstance(block, Text | Thinking):
                 yield block.text
             elif isinstance(block, ToolCall):
-                yield f"{block.name} {_told(block.input)}"
+                told = f"{block.name} ".encode("utf-8", "surrogatepass") + _told(block.input)
+                yield told if told.isascii() else told.decode("utf-8", "surrogatepass")
 
 
-def _told(value: object) -> str:
+def _told(value: object) -> bytes:
     try:
-        return msgspec.json.encode(value, order="sorted").decode()
+        return msgspec.json.encode(value, order="sorted")
     except (TypeError, ValueError, UnicodeError, RecursionError):
-        return repr(value)
+        return repr(value).encode("utf-8", "surrogatepass")
 
 
 def long_lines(text: str, most: int) -> list[str]:
@@ -270,7 +278,7 @@ def long_lines(text: str, most: int) -> list[str]:
 
 def _plain(text: str) -> str:
     """A text as it is compared: one line, small letters."""
-    return _SPACE.sub(" ", text).strip().lower()
+    return " ".join(text.split()).lower()
 
 
 def _storable(text: str) -> str:
@@ -285,7 +293,10 @@ def _fingerprint(text: str) -> str:
 
 def _words(text: str) -> list[str]:
     """Each word once, in the order of the text: the same for every run."""
-    return list(dict.fromkeys(word.lower() for word in _WORD.findall(text[:_LONGEST])))
+    text = text[:_LONGEST]
+    if text.isascii():
+        return list(dict.fromkeys(_WORD.findall(text.lower())))
+    return list(dict.fromkeys(word.lower() for word in _WORD.findall(text)))
 
 
 def seconds(timestamp: str | None) -> float:

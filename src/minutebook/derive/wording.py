@@ -31,3 +31,9 @@ def rounds_text(ranges: Iterable[tuple[int, int]]) -> str:
     parts = [f"{first}" if first == last else f"{first}-{last}" for first, last in ranges]
     one = len(parts) == 1 and "-" not in parts[0]
     return f"{'round' if one else 'rounds'} {', '.join(parts)}"
+
+
+def lost_with_transcript(rounds: int) -> str:
+    """That the end of a session was never archived, and never will be."""
+    were = "was" if rounds == 1 else "were"
+    return f"{plural(rounds, 'round')} {were} not archived before the transcript was deleted."

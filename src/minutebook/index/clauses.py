@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import tantivy
 from tantivy import Filter, Occur, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
@@ -18,7 +18,9 @@ Side = Literal["asked", "answered", "final", "both"]
 """``final``: the last words of an answer only."""
 Fields = Sequence[tuple[str, float]]
 """Fields of the index, and what a word in each counts."""
-Clause = tuple[Any, TantivyQuery]
+Part = Any
+"""A query, or a piece of one, as the engine at hand has it."""
+Clause = tuple[Occur, Part]
 _LONGEST_WORD = 80
 _NAME = re.compile(r"\w[_./:]\w|[a-z][A-Z]")  # one thing, although it has parts
 _FORM, _REST = 0.4, 0.35  # what another form, and a word of the deliberation, counts
@@ -88,11 +90,81 @@ def _plain() -> TextAnalyzerBuilder:
     return builder.filter(Filter.lowercase()).filter(Filter.ascii_fold())
 
 
-class Clauses:
-    """The pieces of a query as the engine understands them."""
+class Parts(Protocol):
+    """What queries are put together from. The engine of this machine has its own; a team's database
+    has others of the same meaning."""
+
+    def term(self, field: str, token: str) -> Part: ...
+
+    def phrase(self, field: str, tokens: Sequence[str]) -> Part: ...
+
+    def starting(self, field: str, tokens: Sequence[str]) -> Part:
+        """Words in their order, of which the last may go on."""
+        ...
+
+    def letter(self, field: str, letter: str) -> Part:
+        """A pair of characters with this one in it."""
+        ...
+
+    def weighed(self, part: Part, weight: float) -> Part: ...
+
+    def best(self, parts: Sequence[Part], tie: float = 0.0) -> Part:
+        """One of some; it counts as the best of them, and a little as the others."""
+        ...
+
+    def either(self, parts: Sequence[Part]) -> Part:
+        """One of some; each that holds counts."""
+        ...
+
+    def every(self, parts: Sequence[Part]) -> Part: ...
+
+    def nothing(self) -> Part: ...
+
+
+class TantivyParts:
+    """The parts of the engine of this machine."""
 
     def __init__(self, schema: tantivy.Schema) -> None:
         self._schema = schema
+
+    def term(self, field: str, token: str) -> TantivyQuery:
+        return TantivyQuery.term_query(self._schema, field, token, index_option="freq")
+
+    def phrase(self, field: str, tokens: Sequence[str]) -> TantivyQuery:
+        return TantivyQuery.phrase_query(self._schema, field, list(tokens))
+
+    def starting(self, field: str, tokens: Sequence[str]) -> TantivyQuery:
+        *before, last = tokens
+        if before:
+            words: list[Any] = [*before, last]
+            return TantivyQuery.phrase_prefix_query(self._schema, field, words)
+        return TantivyQuery.regex_query(self._schema, field, re.escape(last) + ".*")
+
+    def letter(self, field: str, letter: str) -> TantivyQuery:
+        plain = re.escape(letter)
+        return TantivyQuery.regex_query(self._schema, field, f"{plain}.?|.{plain}")
+
+    def weighed(self, part: TantivyQuery, weight: float) -> TantivyQuery:
+        return TantivyQuery.boost_query(part, weight)
+
+    def best(self, parts: Sequence[TantivyQuery], tie: float = 0.0) -> TantivyQuery:
+        return TantivyQuery.disjunction_max_query(list(parts), tie)
+
+    def either(self, parts: Sequence[TantivyQuery]) -> TantivyQuery:
+        return TantivyQuery.boolean_query([(Occur.Should, part) for part in parts])
+
+    def every(self, parts: Sequence[TantivyQuery]) -> TantivyQuery:
+        return TantivyQuery.boolean_query([(Occur.Must, part) for part in parts])
+
+    def nothing(self) -> TantivyQuery:
+        return TantivyQuery.empty_query()
+
+
+class Clauses:
+    """The pieces of a query as an engine understands them."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
         self._words, self._stems = words(), stems()
 
     # -- of a whole query
@@ -119,21 +191,18 @@ class Clauses:
             ways += [self._prefix(prefix, fields) for prefix in query.prefixes]
         return self._either(ways, query, fields if field == "said" else ())
 
-    def _either(self, ways: list[TantivyQuery], query: Query, fields: Fields) -> list[Clause]:
-        any_of = [(Occur.Should, way) for way in ways]
-        some = [(Occur.Must, TantivyQuery.boolean_query(any_of))] if any_of else []
+    def _either(self, ways: list[Part], query: Query, fields: Fields) -> list[Clause]:
+        some = [(Occur.Must, self._parts.either(ways))] if ways else []
         return [*some, *self.phrases(query, fields)]
 
     def phrases(self, query: Query, fields: Fields) -> list[Clause]:
         return [(Occur.Must, self.quoted(text, fields)) for text in query.phrases if fields]
 
-    def typed(self, text: str, fields: Fields) -> TantivyQuery | None:
+    def typed(self, text: str, fields: Fields) -> Part | None:
         """All of what was typed, word by word, as a line that somebody copied would be."""
         if has_cjk(text):
             pieces = [piece for piece in text.split() if self.analyzed(piece)]
-            return TantivyQuery.boolean_query(
-                [(Occur.Must, self.quoted(piece, fields)) for piece in pieces]
-            )
+            return self._parts.every([self.quoted(piece, fields) for piece in pieces])
         tokens = self.analyzed(text)
         return self._phrase(tokens, fields, exact=True) if tokens else None
 
@@ -141,7 +210,7 @@ class Clauses:
         """Not what was left out, wherever it stands: in what was said, or in what was done."""
         return [(Occur.MustNot, self.excluded(text)) for text in query.excluded]
 
-    def excluded(self, text: str) -> TantivyQuery:
+    def excluded(self, text: str) -> Part:
         if text.endswith("*"):
             return self._prefix(text.rstrip("*"), EVERYWHERE)
         return self.word(text, EVERYWHERE)
@@ -151,7 +220,7 @@ class Clauses:
     def analyzed(self, text: str) -> list[str]:
         return list(self._words.analyze(text))
 
-    def word(self, text: str, fields: Fields) -> TantivyQuery:
+    def word(self, text: str, fields: Fields) -> Part:
         if has_cjk(text):
             return self._cjk(text, fields)
         tokens = self.analyzed(parted(text))
@@ -160,10 +229,10 @@ class Clauses:
             ways = [self._phrase(tokens, fields)]
             if len(whole) == 1:
                 ways.append(self._terms(whole[0], fields))
-            return TantivyQuery.disjunction_max_query(ways)
-        return self._terms(tokens[0], fields) if tokens else TantivyQuery.empty_query()
+            return self._parts.best(ways)
+        return self._terms(tokens[0], fields) if tokens else self._parts.nothing()
 
-    def quoted(self, text: str, fields: Fields) -> TantivyQuery:
+    def quoted(self, text: str, fields: Fields) -> Part:
         """What somebody put in quotes: these words in this order, in no other form."""
         if has_cjk(text):
             return self._cjk(text, fields)
@@ -176,7 +245,7 @@ class Clauses:
         pieces += [("prefix", prefix) for prefix in query.prefixes]
         return [piece for piece in pieces if self.analyzed(piece[1]) or has_cjk(piece[1])]
 
-    def _piece(self, piece: tuple[str, str], fields: Fields) -> TantivyQuery:
+    def _piece(self, piece: tuple[str, str], fields: Fields) -> Part:
         kind, text = piece
         if kind == "phrase":
             return self.quoted(text, fields)
@@ -184,61 +253,51 @@ class Clauses:
             return self._prefix(text, fields)
         return self.word(text, fields)
 
-    def _term(self, field: str, token: str) -> TantivyQuery:
-        return TantivyQuery.term_query(self._schema, field, token, index_option="freq")
+    def _term(self, field: str, token: str) -> Part:
+        return self._parts.term(field, token)
 
-    def _terms(self, token: str, fields: Fields) -> TantivyQuery:
+    def _terms(self, token: str, fields: Fields) -> Part:
         ways = []
         forms = variants(token)
         for name, weight in fields:
-            ways.append(TantivyQuery.boost_query(self._term(name, token), weight))
+            ways.append(self._parts.weighed(self._term(name, token), weight))
             if name != "rest":
                 other = weight * _FORM
-                ways += [TantivyQuery.boost_query(self._term(name, f), other) for f in forms]
-        return TantivyQuery.disjunction_max_query(ways, _TIE)
+                ways += [self._parts.weighed(self._term(name, f), other) for f in forms]
+        return self._parts.best(ways, _TIE)
 
-    def _phrase(self, tokens: list[str], fields: Fields, exact: bool = False) -> TantivyQuery:
+    def _phrase(self, tokens: list[str], fields: Fields, exact: bool = False) -> Part:
         if not tokens:
-            return TantivyQuery.empty_query()
+            return self._parts.nothing()
         if len(tokens) == 1 and not exact:
             return self._terms(tokens[0], fields)
         ways = [
-            TantivyQuery.boost_query(
-                TantivyQuery.phrase_query(self._schema, name, list(tokens))
+            self._parts.weighed(
+                self._parts.phrase(name, tokens)
                 if len(tokens) > 1
                 else self._term(name, tokens[0]),
                 weight,
             )
             for name, weight in fields
         ]
-        return TantivyQuery.disjunction_max_query(ways, _TIE)
+        return self._parts.best(ways, _TIE)
 
-    def _prefix(self, text: str, fields: Fields) -> TantivyQuery:
-        *before, last = self.analyzed(text) or [""]
-        if not last:
-            return TantivyQuery.empty_query()
-        if before:
-            words: list[Any] = [*before, last]
-            ways = [
-                TantivyQuery.phrase_prefix_query(self._schema, name, words) for name, _ in fields
-            ]
-        else:
-            pattern = re.escape(last) + ".*"
-            ways = [TantivyQuery.regex_query(self._schema, name, pattern) for name, _ in fields]
-        return TantivyQuery.disjunction_max_query(ways, _TIE)
+    def _prefix(self, text: str, fields: Fields) -> Part:
+        tokens = self.analyzed(text)
+        if not tokens:
+            return self._parts.nothing()
+        return self._parts.best([self._parts.starting(name, tokens) for name, _ in fields], _TIE)
 
-    def _cjk(self, text: str, fields: Fields) -> TantivyQuery:
+    def _cjk(self, text: str, fields: Fields) -> Part:
         found = pairs(text)
         ways = [
-            TantivyQuery.boost_query(self._pairs(found, cjk_of(name)), weight)
-            for name, weight in fields
+            self._parts.weighed(self._pairs(found, cjk_of(name)), weight) for name, weight in fields
         ]
-        return TantivyQuery.disjunction_max_query(ways, _TIE)
+        return self._parts.best(ways, _TIE)
 
-    def _pairs(self, found: list[str], field: str) -> TantivyQuery:
+    def _pairs(self, found: list[str], field: str) -> Part:
         if len(found) == 1 and len(found[0]) == 1:
-            letter = re.escape(found[0])
-            return TantivyQuery.regex_query(self._schema, field, f"{letter}.?|.{letter}")
+            return self._parts.letter(field, found[0])
         if len(found) == 1:
             return self._term(field, found[0])
-        return TantivyQuery.phrase_query(self._schema, field, list(found))
+        return self._parts.phrase(field, found)

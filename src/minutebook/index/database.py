@@ -72,10 +72,7 @@ class Outdated(MinutebookError):
     """The index is of another version, or not readable: a refresh makes it again."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(
-            f"The search index cannot be used ({reason}): "
-            "leave --no-refresh out, and it is made again."
-        )
+        super().__init__(f"The search index cannot be used ({reason}).", remedy="refresh")
         self.reason = reason
 
 
@@ -197,6 +194,30 @@ def touches(connection: Connection, wanted: Sequence[str]) -> Iterator[tuple[str
             yield session_id, Touch(*fields)
 
 
+class Touched(NamedTuple):
+    """A round in which something was done to a file."""
+
+    path: str
+    session_id: str
+    round: int
+    at: int
+    """In seconds since the epoch."""
+
+
+def touched(
+    connection: Connection, hows: Sequence[str], after: int | None, before: int | None
+) -> Iterator[Touched]:
+    """Every file, with the rounds that did something to it."""
+    marks = ", ".join("?" * len(hows))
+    query = (
+        "SELECT DISTINCT path, session_id, round, at FROM files "
+        f"WHERE how IN ({marks}) AND at >= ? AND at < ?"
+    )
+    limits = (after if after is not None else -1, before if before is not None else 1 << 60)
+    for found in connection.execute(query, (*hows, *limits)):
+        yield Touched(*found)
+
+
 def rows(connection: Connection, newest_first: bool = False) -> list[int]:
     """The rows of everything that has words of its own, so that meanings can be compared."""
     order = "ORDER BY at DESC" if newest_first else ""
@@ -266,6 +287,15 @@ def holders(
             for place in keys[key]:
                 found.setdefault(place, []).append((session_id, round))
     return found
+
+
+def turn(connection: Connection, session_id: str, round: int) -> int | None:
+    """The row of a round."""
+    found = connection.execute(
+        "SELECT row FROM entries WHERE session_id = ? AND round = ? AND kind = 'turn'",
+        (session_id, round),
+    ).fetchone()
+    return None if found is None else int(found[0])
 
 
 def sessions(connection: Connection, start: str) -> list[str]:
@@ -353,10 +383,10 @@ def set_fact(connection: Connection, name: str, value: str) -> None:
 
 
 def _storable(values: Sequence[object]) -> tuple[object, ...]:
-    return tuple([_text(value) if type(value) is str else value for value in values])
+    return tuple([storable(value) if type(value) is str else value for value in values])
 
 
-def _text(value: str) -> str:
+def storable(value: str) -> str:
     """What SQLite can keep: no lone surrogates, no NUL that would end it early."""
     if not value.isascii():
         value = value.encode("utf-8", "replace").decode()

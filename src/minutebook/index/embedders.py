@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from minutebook.errors import BadArgument
+from minutebook.errors import BadArgument, MissingExtra
+from minutebook.extras import install_command
 from minutebook.index.static import CHARS, Likeness, unit
 
 if TYPE_CHECKING:
@@ -78,11 +79,9 @@ class OnnxEmbedder(Likeness):
     def __init__(self, folder: Path) -> None:
         try:
             import onnxruntime
+            from tokenizers import Tokenizer
         except ImportError:
-            raise BadArgument(
-                "An ONNX model needs onnxruntime: `pip install onnxruntime`."
-            ) from None
-        from tokenizers import Tokenizer
+            raise MissingExtra("semantic", install_command("semantic")) from None
 
         models = sorted([*folder.glob("*.onnx"), *folder.glob("onnx/*.onnx")])
         tokenizer = folder / "tokenizer.json"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -14,16 +15,19 @@ from minutebook.derive.surfaces import SURFACES, Surface
 from minutebook.errors import NotFound
 from minutebook.index import database as db
 from minutebook.index.candidates import Candidates
-from minutebook.index.clauses import FIELDS, work_fields
+from minutebook.index.clauses import FIELDS, Part, work_fields
 from minutebook.index.entry import Entry
 from minutebook.index.lexical import Lexical, Side, TantivyQuery, Unreadable, fields_of
 from minutebook.index.look import LONELY, PASSAGES, Look
 from minutebook.index.passages import passages_of
 from minutebook.index.query import Query
+from minutebook.index.rows import OwnRows, Rows
+from minutebook.index.words import Words
 
 if TYPE_CHECKING:
     from minutebook.index.embedders import Embedder
-    from minutebook.index.vectors import Vectors
+    from minutebook.index.vectors import Like, Vectors
+    from minutebook.index.vectors import Side as Sides
 
 Mode = Literal["lexical", "semantic", "hybrid"]
 DEPTH = 300
@@ -71,8 +75,9 @@ class Engine:
 
     def __init__(self, database: Path, folder: Path) -> None:
         if not database.exists():
-            raise NotFound("There is no search index yet: leave --no-refresh out, and it is made.")
+            raise NotFound("There is no search index yet.", remedy="refresh")
         self._database = database
+        self.lexical: Words
         with db.open_search(database, readonly=True) as connection:
             self._folder = folder / db.index_id(connection)
         try:
@@ -81,6 +86,12 @@ class Engine:
             raise db.Outdated(str(error)) from None
         self._matrices: dict[str, Vectors] = {}
         self._kept: tuple[object, Sequence[int]] | None = None
+
+    @contextmanager
+    def reading(self) -> Iterator[Rows]:
+        """The rows, while they are read."""
+        with db.open_search(self._database, readonly=True) as connection:
+            yield OwnRows(connection)
 
     def search(
         self,
@@ -126,8 +137,8 @@ class Engine:
         `depth` entries are looked at by words, `near` passages by meaning. Their texts are left
         out (`filled` has them), unless a phrase is looked for.
         """
-        with db.open_search(self._database, readonly=True) as connection:
-            look = Look(self, connection, query, mode, side, scope, depth, by_session)
+        with self.reading() as rows:
+            look = Look(self, rows, query, mode, side, scope, depth, by_session)
             found = Candidates()
             if scope.said:
                 look.for_words(found)
@@ -141,8 +152,8 @@ class Engine:
             filters = query.filters
             each = depth if filters.method or filters.phase else _ROUNDS
             order = found.by_session(owners, each) if by_session else found.by_row(owners)
-            rows = [row for row, _ in order[: 4 * depth]]
-            entries = db.fetch(connection, rows, texts=bool(query.phrases))
+            best = [row for row, _ in order[: 4 * depth]]
+            entries = rows.fetch(best, texts=bool(query.phrases))
         passages = found.passages
         done = found.by_work
         ranked = [
@@ -167,8 +178,8 @@ class Engine:
 
     def filled(self, items: Sequence[Ranked]) -> dict[int, Ranked]:
         """Ranked entries with their texts, by row."""
-        with db.open_search(self._database, readonly=True) as connection:
-            found = db.fetch(connection, [item.row for item in items])
+        with self.reading() as rows:
+            found = rows.fetch([item.row for item in items])
         return {
             item.row: msgspec.structs.replace(item, entry=found[item.row].entry)
             for item in items
@@ -177,29 +188,29 @@ class Engine:
 
     def listed(self, query: Query, scope: Scope) -> Results:
         """What passes the filters, the newest first."""
-        with db.open_search(self._database, readonly=True) as connection:
-            within = self.within(connection, query, scope)
-            rows, count = self.lexical.newest(query, (), within, _LISTED)
-            found = db.fetch(connection, rows, texts=False)
-        ranked = [Ranked(row, 0.0, found[row].entry, done=True) for row in rows if row in found]
-        return Results(ranked, count > len(rows))
+        with self.reading() as rows:
+            within = self.within(rows, query, scope)
+            newest, count = self.lexical.newest(query, (), within, _LISTED)
+            found = rows.fetch(newest, texts=False)
+        ranked = [Ranked(row, 0.0, found[row].entry, done=True) for row in newest if row in found]
+        return Results(ranked, count > len(newest))
 
     def newest(self, query: Query, side: Side, scope: Scope) -> Results:
         """What has every word, the newest first: what was said, and what tools did."""
         turns = msgspec.structs.replace(scope, kinds=("turn",))
         found: dict[int, bool] = {}
         capped = False
-        with db.open_search(self._database, readonly=True) as connection:
+        with self.reading() as rows:
             ways = [(FIELDS[side], scope, False)] if scope.said else []
             if scope.surfaces and side == "both":
                 ways.append((work_fields(scope.surfaces), turns, True))
             for fields, own, done in ways:
-                within = self.within(connection, query, own)
-                rows, count = self.lexical.newest(query, fields, within, _DEEPEST)
-                capped |= count > len(rows)
-                for row in rows:
+                within = self.within(rows, query, own)
+                newest, count = self.lexical.newest(query, fields, within, _DEEPEST)
+                capped |= count > len(newest)
+                for row in newest:
                     found.setdefault(row, done)
-            entries = db.fetch(connection, list(found), texts=bool(query.phrases))
+            entries = rows.fetch(list(found), texts=bool(query.phrases))
         ranked = [
             Ranked(row, 0.0, entries[row].entry, whole=True, done=done)
             for row, done in found.items()
@@ -212,8 +223,8 @@ class Engine:
         self, rounds: Sequence[tuple[str, int]]
     ) -> dict[tuple[str, int], list[tuple[str, int]]]:
         """Who else has rounds: see `database.holders`."""
-        with db.open_search(self._database, readonly=True) as connection:
-            return db.holders(connection, rounds)
+        with self.reading() as rows:
+            return rows.holders(rounds)
 
     def _has_phrases(self, entry: Entry, query: Query, side: Side) -> bool:
         texts = [getattr(entry, name) for name in fields_of(side)]
@@ -236,20 +247,14 @@ class Engine:
 
     def turn(self, session_id: str, round: int) -> Ranked | None:
         """The turn of a round."""
-        with db.open_search(self._database, readonly=True) as connection:
-            found = connection.execute(
-                "SELECT row FROM entries WHERE session_id = ? AND round = ? AND kind = 'turn'",
-                (session_id, round),
-            ).fetchone()
-            if found is None:
-                return None
-            (row,) = found
-            return Ranked(row, 0.0, db.fetch(connection, [row])[row].entry)
+        with self.reading() as rows:
+            row = rows.turn(session_id, round)
+            return Ranked(row, 0.0, rows.fetch([row])[row].entry) if row is not None else None
 
     def count(self) -> int:
         """Entries that can be found."""
-        with db.open_search(self._database, readonly=True) as connection:
-            return len(db.rows(connection))
+        with self.reading() as rows:
+            return rows.count()
 
     # -- meaning
 
@@ -305,20 +310,36 @@ class Engine:
         known.notice_growth()
         return known
 
+    def near(
+        self, rows: Rows, query: Query, scope: Scope, side: Side, embedder: Embedder, most: int
+    ) -> list[Like]:
+        """The passages most like a query, of what passes its filters and has its phrases."""
+        within = self.within(rows, query, scope)
+        demanded = self.lexical.with_phrases(query, side, within)
+        key = (query.filters, scope, query.phrases and (query.phrases, side))
+        allowed = self._allowed(rows, key, demanded)
+        sides: Sides = "answered" if side == "final" else side
+        return self.vectors(embedder).search(embedder.embed_query(query.text), most, sides, allowed)
+
     # -- filters
 
-    def allowed(
-        self, connection: db.Connection, key: object, within: TantivyQuery | None
+    def _allowed(
+        self, rows: Rows, key: object, within: TantivyQuery | None
     ) -> Sequence[int] | None:
         """The rows that pass the filters; kept for the next query with the same ones."""
         if within is None:
             return None
+        assert isinstance(rows, OwnRows) and isinstance(self.lexical, Lexical)
+        connection = rows.connection
         state = f"{db.fact(connection, 'refreshed')} {db.fact(connection, 'count')}"
         if self._kept is None or self._kept[0] != (state, key):
             self._kept = ((state, key), self.lexical.rows(within, _MOST_FILTERED))
         return self._kept[1]
 
-    def within(self, connection: db.Connection, query: Query, scope: Scope) -> TantivyQuery | None:
+    def within(self, rows: Rows, query: Query, scope: Scope) -> Part | None:
+        """What passes the filters of a query, as the engine has it."""
+        assert isinstance(rows, OwnRows) and isinstance(self.lexical, Lexical)
+        connection = rows.connection
         limits = query.filters
         return self.lexical.within(
             kinds=scope.kinds,

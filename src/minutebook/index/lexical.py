@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import shutil
 import tempfile
@@ -15,44 +14,38 @@ import tantivy
 from tantivy import Occur, TextAnalyzerBuilder, Tokenizer
 from tantivy import Query as TantivyQuery
 
-from minutebook.derive.surfaces import Surface
-from minutebook.index.analysis import has_cjk
 from minutebook.index.clauses import (
-    FIELDS,
     Clause,
-    Clauses,
     Fields,
+    Part,
     Side,
+    TantivyParts,
     cjk_of,
     fields_of,
     schema,
     stems,
     words,
-    work_fields,
 )
 from minutebook.index.entry import Prepared
 from minutebook.index.query import Query
+from minutebook.index.words import Scores, Words, in_order
 
 __all__ = ["Lexical", "Scores", "Side", "TantivyQuery", "Unreadable", "Writer", "fields_of"]
 
 _HEAP = 120_000_000  # bytes the writer may hold before it writes a segment
-_SEVERAL = 3  # words that hardly stand together by chance
-_SAME = 0.02  # two scores a fiftieth apart are as good as each other
-
-Scores = list[tuple[int, float]]
-"""Rows with their scores, best first."""
 
 
 class Unreadable(Exception):
     """The full text is not there, or not ours."""
 
 
-class Lexical:
+class Lexical(Words):
     """One full-text index on disk."""
 
     def __init__(self, folder: Path, *, make: bool = False) -> None:
         self._schema = schema()
-        self._clauses = Clauses(self._schema)
+        self._parts = TantivyParts(self._schema)
+        super().__init__(self._parts)
         self._mark = folder.with_name(folder.name + ".unfinished")
         if make:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -111,67 +104,6 @@ class Lexical:
             raise
         self._index.reload()
 
-    # -- what was said
-
-    def whole(
-        self, query: Query, k: int, side: Side = "both", within: TantivyQuery | None = None
-    ) -> Scores:
-        """Entries that have all words and phrases."""
-        fields = FIELDS[side]
-        return self._found(query, self._clauses.every(query, fields), k, within)
-
-    def spoken(
-        self, query: Query, k: int, side: Side = "both", within: TantivyQuery | None = None
-    ) -> Scores:
-        """Entries where all that was typed stands in one piece; a word or two always do."""
-        line = self._clauses.typed(query.typed, FIELDS[side])
-        if line is None or len(query.words) < _SEVERAL:
-            return []
-        return self._found(query, [(Occur.Must, line)], k, within)
-
-    def about(
-        self, query: Query, k: int, side: Side = "both", within: TantivyQuery | None = None
-    ) -> Scores:
-        """Entries that have some of the words, in any form; and every phrase."""
-        fields = FIELDS[side]
-        some = (
-            self._clauses.about(query, "said", fields)
-            if side == "both"
-            else self._clauses.some(query, fields)
-        )
-        return self._found(query, some, k, within)
-
-    def sessions(self, query: Query, k: int, within: TantivyQuery | None = None) -> Scores:
-        """Sessions that have some of the words anywhere in them, as rows of their own."""
-        some = self._clauses.about(query, "whole", ())
-        return self._found(query, some, k, within, whole_rounds=False)
-
-    # -- what was done
-
-    def typed(
-        self, query: Query, k: int, surfaces: Sequence[Surface], within: TantivyQuery | None
-    ) -> Scores:
-        """Rounds where all that was typed stands in one piece in what tools did."""
-        fields = work_fields(surfaces)
-        line = self._clauses.typed(query.typed, fields)
-        if line is None or not query.typed:
-            return []
-        return self._found(query, [(Occur.Must, line)], k, within)
-
-    def done(
-        self,
-        query: Query,
-        k: int,
-        surfaces: Sequence[Surface],
-        within: TantivyQuery | None,
-        *,
-        every: bool,
-    ) -> Scores:
-        """Rounds where tools did something with all, or some, of the words."""
-        fields = work_fields(surfaces)
-        clauses = self._clauses.every if every else self._clauses.some
-        return self._found(query, clauses(query, fields), k, within)
-
     def _found(
         self,
         query: Query,
@@ -190,28 +122,9 @@ class Lexical:
 
     # -- filters
 
-    def with_phrases(
-        self, query: Query, side: Side, within: TantivyQuery | None
-    ) -> TantivyQuery | None:
-        """Filters, and the phrases of a query, which hold whatever else is asked for."""
-        parts = self._clauses.phrases(query, FIELDS[side])
-        if not parts:
-            return within
-        if within is not None:
-            parts.append((Occur.Must, within))
-        return TantivyQuery.boolean_query(parts)
-
-    def holds(self, phrase: str, text: str) -> bool:
-        """Whether a text has the words of a phrase in their order.
-
-        The index alone cannot tell: it has parts of compound words behind the text.
-        """
-        if has_cjk(phrase):
-            return "".join(phrase.lower().split()) in "".join(text.lower().split())
-        return (
-            f" {' '.join(self._clauses.analyzed(phrase))} "
-            in f" {' '.join(self._clauses.analyzed(text))} "
-        )
+    def _narrowed(self, within: TantivyQuery | None, parts: Sequence[Part]) -> TantivyQuery:
+        every = [*parts, within] if within is not None else list(parts)
+        return self._parts.every(every)
 
     def within(
         self,
@@ -293,8 +206,7 @@ class Lexical:
             for (score, _), row, at in zip(found, rows, times, strict=True)
             if row is not None
         ]
-        hits.sort(key=lambda hit: (-_step(hit[1]), -hit[2]))
-        return [(row, score) for row, score, _ in hits]
+        return in_order(hits)
 
 
 def _linked(folder: Path, links: Path) -> Path:
@@ -302,11 +214,6 @@ def _linked(folder: Path, links: Path) -> Path:
         if path.suffix != ".lock":
             (links / path.name).symlink_to(path.absolute())
     return links
-
-
-def _step(score: float) -> int:
-    """Scores that hardly differ are the same: among those the newest comes first."""
-    return round(math.log(score) / _SAME) if score > 0 else -(10**6)
 
 
 class Writer:

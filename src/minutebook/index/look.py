@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from minutebook.index import database as db
 from minutebook.index.candidates import Candidates
-from minutebook.index.clauses import Side
-from minutebook.index.lexical import Scores, TantivyQuery
+from minutebook.index.clauses import Part, Side
 from minutebook.index.query import Query
+from minutebook.index.rows import Rows
+from minutebook.index.words import Scores
 
 if TYPE_CHECKING:
     from minutebook.index.embedders import Embedder
@@ -31,7 +32,7 @@ class Look:
     def __init__(
         self,
         engine: Engine,
-        connection: db.Connection,
+        rows: Rows,
         query: Query,
         mode: Mode,
         side: Side,
@@ -39,15 +40,15 @@ class Look:
         depth: int,
         by_session: bool,
     ) -> None:
-        self._engine, self._lexical, self._connection = engine, engine.lexical, connection
+        self._engine, self._lexical, self._rows = engine, engine.lexical, rows
         self._query, self._mode, self._side = query, mode, side
         self._scope, self._depth, self._by_session = scope, depth, by_session
         self._owners: dict[int, db.Owner] = {}
         self.capped = False
         """Whether there may be more than was looked at."""
-        self._within = engine.within(connection, query, scope)
+        self._within = engine.within(rows, query, scope)
         turns = msgspec.structs.replace(scope, kinds=("turn",))
-        self._turns_within = engine.within(connection, query, turns)
+        self._turns_within = engine.within(rows, query, turns)
 
     def for_words(self, found: Candidates) -> None:
         """Words of rounds, and of sessions as a whole."""
@@ -71,10 +72,10 @@ class Look:
     def owners(self, rows: Sequence[int]) -> dict[int, db.Owner]:
         """What rows belong to; each is looked up once."""
         known = self._owners
-        known |= db.owners(self._connection, [row for row in rows if row not in known])
+        known |= self._rows.owners([row for row in rows if row not in known])
         return {row: known[row] for row in rows if row in known}
 
-    def _spread(self, find: Callable[[TantivyQuery | None], Scores], most: int) -> Scores:
+    def _spread(self, find: Callable[[Part | None], Scores], most: int) -> Scores:
         """The best, and the best of others where a few sessions take all places."""
         found = last = find(self._within)
         for _ in range(_MORE if self._by_session else 0):
@@ -88,17 +89,17 @@ class Look:
         self.capped |= len(last) >= most
         return found
 
-    def _sessions_within(self) -> TantivyQuery | None:
+    def _sessions_within(self) -> Part | None:
         """The filters, for sessions as a whole; what holds for a round only is left to rounds."""
         limits = msgspec.structs.replace(self._query.filters, command=None, error=None, budget=None)
         query = msgspec.structs.replace(self._query, filters=limits)
         scope = msgspec.structs.replace(self._scope, kinds=())
-        return self._engine.within(self._connection, query, scope)
+        return self._engine.within(self._rows, query, scope)
 
     def for_rounds_of(self, found: Candidates, sessions: Sequence[str]) -> dict[int, db.Owner]:
         """The rounds that speak for sessions found as a whole."""
         scope = msgspec.structs.replace(self._scope, sessions=tuple(sessions))
-        within = self._engine.within(self._connection, self._query, scope)
+        within = self._engine.within(self._rows, self._query, scope)
         rounds = self._lexical.about(self._query, 2 * LONELY, self._side, within)
         owners = self.owners([row for row, _ in rounds])
         found.said.update((row, score) for row, score in rounds if row not in found.said)
@@ -107,12 +108,7 @@ class Look:
     def for_meaning(self, found: Candidates, embedder: Embedder, most: int) -> None:
         """Passages that are alike."""
         query, side, scope = self._query, self._side, self._scope
-        demanded = self._lexical.with_phrases(query, side, self._within)
-        key = (query.filters, scope, query.phrases and (query.phrases, side))
-        allowed = self._engine.allowed(self._connection, key, demanded)
-        sides: Literal["asked", "answered", "both"] = "answered" if side == "final" else side
-        vector = embedder.embed_query(query.text)
-        near = self._engine.vectors(embedder).search(vector, most, sides, allowed)
+        near = self._engine.near(self._rows, query, scope, side, embedder, most)
         unwanted = self._lexical.having(query.excluded, list({like.row for like in near}))
         found.likes = [like for like in near if like.row not in unwanted]
         found.weight = embedder.weight

@@ -201,8 +201,15 @@ def span(text: str) -> tuple[int, int]:
 def limits(
     since_when: str | None, until: str | None, *periods: str | None
 ) -> tuple[int | None, int | None]:
-    """From when on, and up to when, dates as people say them ask for; all of them count at once."""
+    """From when on, and up to when, dates as people say them ask for: one period, or its limits."""
     spans: list[tuple[int | None, int | None]] = [span(text) for text in periods if text]
+    if len(set(spans)) > 1:
+        raise BadArgument("There are two periods: name one (date, today or week).")
+    if spans and (since_when or until):
+        raise BadArgument(
+            "These dates contradict each other: name a period (date, today or week), or its "
+            "limits (since, until)."
+        )
     if since_when:
         spans.append((int(since(since_when).timestamp()), None))
     if until:
@@ -211,5 +218,5 @@ def limits(
     before = min((end for _, end in spans if end is not None), default=None)
     if after is not None and before is not None and after >= before:
         begins, ends = date.fromtimestamp(after), date.fromtimestamp(before - 1)
-        raise BadArgument(f"These dates leave no day: {ends} is before {begins}.")
+        raise BadArgument(f"These dates contain no day: {ends} is before {begins}.")
     return after, before

@@ -65,6 +65,8 @@ class Billing(msgspec.Struct, frozen=True, omit_defaults=True):
     """Requests the provider made on its own (web searches, fetches), by their name there."""
     cost_usd: float | None = None
     """Cost as the agent recorded it."""
+    window: int | None = None
+    """Tokens that the model's window had, as the agent recorded it."""
     thin: bool = False
     """Whether it comes from an archive of the first release, which kept none of this."""
 
@@ -173,6 +175,11 @@ class Round(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def started(self) -> str | None:
         return next((message.at for message in self.messages if message.at), None)
+
+    @property
+    def asked_at(self) -> str | None:
+        """When its prompt was written, as people date it; hooks may have spoken days before."""
+        return (self.prompt.at if self.prompt is not None else None) or self.started
 
     @property
     def ended(self) -> str | None:

@@ -8,9 +8,11 @@ project. A file is replaced in one step, and only while it has the bytes that we
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import re
 import stat
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,12 +23,8 @@ import msgspec
 from minutebook.errors import BadArgument, Conflict, Locked, NotFound
 from minutebook.model.prospective import CURRENT, FOLDER, EngagementFile, Place
 from minutebook.record.engagement_text import MOST_BYTES, Unwritable, digest_of, read_engagement
+from minutebook.record.locks import hold
 from minutebook.record.store import make_folder, partial_name, write_new
-
-try:
-    import fcntl
-except ImportError:  # pragma: no cover - no such lock on Windows; the digest is still compared
-    fcntl = None  # type: ignore[assignment]
 
 ARCHIVE = "archive"
 _MOST_FILES = 500
@@ -96,7 +94,7 @@ class ProjectEngagements:
         try:
             content, total = read_head(path)
         except FileNotFoundError:
-            raise NotFound(f"{path} is not there any more.") from None
+            raise NotFound(f"{path} no longer exists.") from None
         except OSError as error:
             raise Unwritable(f"{path} was left alone: {_why(error)}.") from None
         if total > len(content):
@@ -156,20 +154,31 @@ class ProjectEngagements:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Hold the project folder's own lock, which leaves no file behind."""
-        descriptor = os.open(self.project, os.O_RDONLY)
+        descriptor = _lock_of(self.project)
         try:
-            if fcntl is not None:
-                _hold(descriptor, self.project)
+            _hold(descriptor, self.project)
             yield
         finally:
             os.close(descriptor)
+
+
+def _lock_of(project: Path) -> int:
+    """The folder itself, opened; where a system does not open folders, a file named after it."""
+    try:
+        return os.open(project, os.O_RDONLY)
+    except PermissionError:
+        if not project.is_dir() or os.name != "nt":
+            raise
+        name = hashlib.blake2b(os.fsencode(project.absolute()), digest_size=8).hexdigest()
+        path = Path(tempfile.gettempdir()) / f"minutebook-{name}.lock"
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
 
 
 def _hold(descriptor: int, project: Path) -> None:
     deadline = time.monotonic() + _PATIENCE
     while True:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            hold(descriptor)
             return
         except BlockingIOError:
             if time.monotonic() > deadline:
@@ -212,8 +221,8 @@ def read_head(path: Path) -> tuple[bytes, int]:
 
 def changed(path: Path) -> Conflict:
     return Conflict(
-        f"{path} was changed by another program in the meantime. Nothing was written: look at it "
-        "(`minutebook engagement status`), and try again."
+        f"{path} was changed by another program in the meantime. Nothing was written: check it "
+        "(`minutebook engagement status`) and try again."
     )
 
 

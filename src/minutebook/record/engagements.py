@@ -1,4 +1,4 @@
-"""``engagements.jsonl``: one record a session, the last one wins (ING-20, ING-21).
+"""``engagements.jsonl``: one record per session, the last one wins (ING-20, ING-21).
 
 A run appends a line as soon as a session is done, so a killed run has lost nothing; at
 its end the file is compacted in one step. What a person says is kept aside (`record.said`)

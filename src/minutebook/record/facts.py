@@ -62,6 +62,8 @@ class SessionFacts(msgspec.Struct, kw_only=True, omit_defaults=True):
     source: str | None = None
     """The transcript."""
     written: Written = msgspec.field(default_factory=Written)
+    lost: int = 0
+    """Rounds that were still growing when the transcript was deleted, and are nowhere now."""
     loose: Loose = Loose()
     subagents: tuple[SubagentFacts, ...] = ()
     engagements: list[Any] = []

@@ -1,4 +1,4 @@
-"""YAML that somebody else wrote, before it is loaded: libyaml dies of deep nesting, and a few
+"""Untrusted YAML, before it is loaded: libyaml dies of deep nesting, and a few
 aliases of aliases are a value that takes forever to compare or to write."""
 
 from __future__ import annotations

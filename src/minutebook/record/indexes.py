@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
@@ -14,8 +15,10 @@ from minutebook.record.rounds import RoundRow
 from minutebook.record.store import write_atomically
 
 _SAFE = str.maketrans(
-    {char: f"&#{ord(char)};" for char in "<>&|"} | {char: f"\\{char}" for char in "\\`*_[]"}
+    {char: f"&#{ord(char)};" for char in "<>&|"} | {char: f"\\{char}" for char in "\\`*[]"}
 )
+# Between letters or digits an underscore is never emphasis (CommonMark 6.2).
+_MARKING = re.compile(r"(?<!\w)_++|_++(?!\w)")
 
 
 def write_indexes(layout: Layout, entries: Iterable[Entry]) -> None:
@@ -96,7 +99,7 @@ def harmless(text: str) -> str:
     """Text that stays in its cell and cannot be taken for Markdown or HTML."""
     if not text.isprintable():
         text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return text.translate(_SAFE)
+    return _MARKING.sub(lambda found: "\\_" * len(found[0]), text.translate(_SAFE))
 
 
 def _day(timestamp: str | None) -> str:

@@ -1,4 +1,4 @@
-"""Every path of the archive. Nothing else knows where anything is."""
+"""Every path of the archive. No other module builds one."""
 
 from __future__ import annotations
 
@@ -40,6 +40,8 @@ class Layout:
         self.instructions = root / "instructions"
         self.session_instructions = self.instructions / "sessions.jsonl"
         self.corpora = root / "corpora"
+        self.team = root / "team.json"
+        self.team_lock = root / ".team.lock"
         self.ledger = self.sessions / "ledger.json"
         self.usage = self.sessions / ".usage"
         self.prices = self.usage / "prices.json"

@@ -32,6 +32,8 @@ class Entry(msgspec.Struct, omit_defaults=True):
     written: Written = msgspec.field(default_factory=Written)
     waiting: int = 0
     """Rounds held back because they were still growing."""
+    lost: int = 0
+    """Rounds that were held back when the transcript was deleted; an export took its place."""
     source: str | None = None
     size: int = -1
     mtime: float = -1.0
@@ -53,10 +55,23 @@ class Entry(msgspec.Struct, omit_defaults=True):
     @classmethod
     def of(cls, agent_id: str, facts: SessionFacts, header: Header | None) -> Entry:
         entry = cls(agent_id, facts.info, written=facts.written, source=facts.source)
+        entry.lost = facts.lost
         entry.summary = summary_line(facts.written.opening)
         if header is not None:
             entry.headed(header)
         return entry
+
+    def lost_in(self, info: SessionInfo | None) -> int:
+        """Rounds that were held back and are nowhere now, where this is what the session's source
+        says; None where that is gone.
+
+        An export of ours in its place (`SessionInfo.origin`) has only what was archived.
+        """
+        if info is None:
+            return self.lost + self.waiting
+        if info.origin is None:
+            return 0
+        return self.lost + (self.waiting if self.info.origin is None else 0)
 
     def headed(self, header: Header) -> bool:
         """Take over what a document's header says; whether that is news."""
@@ -132,6 +147,8 @@ def _read_entry(folder: SessionFolder, damaged: dict[str, str]) -> Entry | None:
     if facts is None:
         return None
     entry = Entry.of(folder.path.parent.name, facts, header)
+    # What the transcript had told and nobody wrote; a person is told when it is gone for good.
+    entry.waiting = max(0, facts.info.rounds - facts.written.rounds)
     entry.first_release = format_of(folder) == FIRST_RELEASE
     return entry
 

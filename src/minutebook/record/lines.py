@@ -1,4 +1,4 @@
-"""Files of one JSON object a line, appended to and read as a whole.
+"""Files with one JSON object per line, appended to and read as a whole.
 
 What cannot be read is passed over and counted, so that a damaged line, or a file that is not
 even a file any more, costs nothing but itself (ARC-07).

@@ -1,4 +1,4 @@
-"""What a source has that its rounds have not (OPS-04, RND-06), in bounded memory.
+"""What a source has that its rounds lack (OPS-04, RND-06), in bounded memory.
 
 Used where a source does not simply continue what is written: a round went on after it was
 closed, or the transcript was rewritten. Only keys of messages are held; the source is read

@@ -11,11 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from minutebook.errors import Locked
-
-try:
-    import fcntl
-except ImportError:  # pragma: no cover - no such lock on Windows; writers there must take turns
-    fcntl = None  # type: ignore[assignment]
+from minutebook.record.locks import hold, rewrite
 
 _PARTIAL = ".partial-"
 
@@ -173,16 +169,14 @@ def writing(lock: Path, what: str) -> Iterator[None]:
     make_folder(lock.parent)
     descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        if fcntl is not None:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise Locked(_owner(lock)) from None
-        owner = json.dumps({"pid": os.getpid(), "verb": what, "since": round(time.time())})
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, owner.encode(), 0)
+        try:
+            hold(descriptor)
+        except BlockingIOError:
+            raise Locked(_owner(lock)) from None
+        owner = {"pid": os.getpid(), "verb": what, "since": round(time.time())}
+        rewrite(descriptor, json.dumps(owner).encode())
         yield
-        os.ftruncate(descriptor, 0)
+        rewrite(descriptor, b"")
     finally:
         os.close(descriptor)
 

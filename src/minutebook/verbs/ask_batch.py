@@ -26,7 +26,7 @@ def ask_batch(
 ) -> Iterator[Answer]:
     """All sessions in one batch; a batch that was sent by an earlier run is picked up first."""
     if not isinstance(extractor, AnthropicExtractor):
-        raise BadArgument("Only the anthropic extractor has batches: leave --batch out.")
+        raise BadArgument("Only the anthropic extractor has batches.", remedy="no-batch")
     waiting = {material.info.id: material for material in pending}
 
     def pause(seconds: float) -> None:

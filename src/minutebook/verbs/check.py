@@ -16,8 +16,9 @@ import msgspec
 from minutebook.archive.archive import Archive
 from minutebook.archive.growth import Growth
 from minutebook.archive.names import transcript_file
+from minutebook.archive.sessions import lost_rounds
 from minutebook.derive.identity import identify
-from minutebook.derive.wording import plural
+from minutebook.derive.wording import lost_with_transcript, plural
 from minutebook.errors import MinutebookError
 from minutebook.model import Roster, Round
 from minutebook.record.database import Broken, integrity, open_database, rows_of
@@ -84,14 +85,11 @@ def check(archive: Archive, session_id: str) -> SessionCheck:
             if exporter_of(header.program or "") is not None:
                 problems += _round_trip(folder, header, start, archive.roster, Path(scratch))
             source = _source(archive, session_id, header)
+            entry = archive.ledger().sessions.get(session_id)
+            if lost := lost_rounds(entry, source):
+                problems.append(lost_with_transcript(lost).removesuffix("."))
             if source is None:
                 remarks.append("the source is gone: only the archive itself was checked")
-                entry = archive.ledger().sessions.get(session_id)
-                if entry is not None and entry.waiting:
-                    remarks.append(
-                        f"{plural(entry.waiting, 'round')} still growing when it was last read "
-                        "went with it"
-                    )
             else:
                 waiting = _waiting(archive, folder, source, problems, remarks)
                 facts, fates = _source_facts(source, folder, header, waiting, Path(scratch))
@@ -316,6 +314,8 @@ def _waiting(
     growth = Growth(source, folder, entry, facts, MediaStore(), from_start=True)
     waiting = sum(1 for _ in growth.rounds())
     merge = growth.merge
+    if growth.reading.info().origin is not None:
+        remarks.append("its source is an export: it was compared with that, not with the original")
     if growth.gone:
         remarks.append(f"the source has lost {growth.gone} of the session's messages")
     if merge is not None and merge.changed:

@@ -116,7 +116,7 @@ class _Plan:
         source = self._sources[at]
         round = source.session.round(number)
         item = _Item(at, number, f"{source.name}#{number}")
-        item.line = reference(item.address, round)
+        item.line = reference(item.address, round, source.words)
         item.full = round_text(item.address, round, fidelity) if in_full else ""
         return item
 
@@ -174,7 +174,8 @@ class _Plan:
     def _tell_in_full(self, wanted: Iterable[_Item], room: int) -> None:
         spent = 0
         for item in wanted:
-            cost = item.full_size + utf8_bytes(range_reference(item.address, 1, 10**6)) + 1
+            words = self._sources[item.source].words
+            cost = item.full_size + utf8_bytes(range_reference(item.address, 1, 10**6, words)) + 1
             if cost > room:
                 continue  # this one alone is too much: it stays a reference
             if spent + cost > room:

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from minutebook.index.entry import seconds
+from minutebook.model import Text, ToolCall
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.model.session import project_of
 
 if TYPE_CHECKING:
+    from minutebook.archive.session import OpenSession
     from minutebook.index.embedders import Embedder
 
 _MOST_ALIKE = 20
+_WORD = re.compile(r"\w{3,}")
+_ENOUGH = 0.6
+"""The share of a decision's words that the passage has in which it was made."""
+_MOST_ROUNDS = 300
+_LONGEST = 50_000
 
 Pair = tuple[SessionRecord, Engagement]
 
@@ -29,6 +38,41 @@ class Decision(msgspec.Struct, frozen=True):
     @property
     def at(self) -> str | None:
         return self.engagement.ended or self.engagement.started or self.record.started
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where something was said: a round, and the block in it (from 1) where that is known."""
+
+    round: int
+    block: int | None = None
+
+
+def place_of(session: OpenSession, engagement: Engagement, text: str) -> Place:
+    """Where a decision was made: the passage of its engagement that has most of its words, if it
+    has most of them at all; else where the engagement begins."""
+    wanted = set(_words(text))
+    best, place = _ENOUGH * len(wanted), Place(engagement.turn_range[0])
+    there = ((max(first, 1), min(last, session.count)) for first, last in engagement.ranges)
+    numbers = (n for first, last in there for n in range(first, last + 1))
+    for round in session.rounds(list(islice(numbers, _MOST_ROUNDS))):
+        for at, block in enumerate(round.blocks, 1):
+            if not isinstance(block, Text | ToolCall):
+                continue
+            score = len(wanted & set(_words(_text_of(block))))
+            if score and score >= best:
+                best, place = score + 0.5, Place(round.number, at)  # the first that is as good
+    return place
+
+
+def _text_of(block: Text | ToolCall) -> str:
+    if isinstance(block, Text):
+        return block.text
+    told = msgspec.json.encode(block.input).decode("utf-8", "replace")
+    return f"{told} {block.result.text if block.result is not None else ''}"
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text[:_LONGEST].casefold())
 
 
 def newest_first(pairs: Iterable[Pair]) -> list[Pair]:

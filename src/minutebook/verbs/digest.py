@@ -1,4 +1,4 @@
-"""A round as a query wants it: what was asked, what matches, and what it came to.
+"""A round shortened for a query: what was asked, what matches, and the answer.
 
 Tools' output is left out and calls are single lines. Whatever was left out is said, with the
 command that gives the round as a whole (CTX-03).
@@ -19,7 +19,15 @@ from minutebook.index.query import Query
 from minutebook.index.snippet import Shown, words_in
 from minutebook.model import Notice, Round, Text, ToolCall
 from minutebook.verbs.context_text import Telling
-from minutebook.verbs.round_text import Fidelity, cut, failure_mark, heading, round_text
+from minutebook.verbs.round_text import (
+    COMMANDS,
+    Fidelity,
+    Pointers,
+    cut,
+    failure_mark,
+    heading,
+    round_text,
+)
 
 _PROMPT = 600  # characters of a prompt
 _ANSWER = 1_500  # characters of a last text that is too long as a whole
@@ -35,6 +43,7 @@ def tellings(
     query: Query,
     passage: int | None = None,
     done: Shown | None = None,
+    words: Pointers = COMMANDS,
 ) -> Iterator[Telling]:
     """A round told for a query, from more to less; `done` is what tools did of it."""
     matching = _Matching(round, query, passage, done)
@@ -42,8 +51,10 @@ def tellings(
     if body == round_text(address, round, Fidelity()):
         yield Telling("full", body)
     else:
-        yield Telling("answer", body + _whole(address, round))
-    yield Telling("passages", _body(address, round, matching, _ANSWER) + _whole(address, round))
+        yield Telling("answer", body + _whole(address, round, words))
+    yield Telling(
+        "passages", _body(address, round, matching, _ANSWER) + _whole(address, round, words)
+    )
     yield short(address, round)
 
 
@@ -183,6 +194,6 @@ def _call(call: ToolCall) -> str:
     return line.rstrip()
 
 
-def _whole(address: str, round: Round) -> str:
+def _whole(address: str, round: Round, words: Pointers) -> str:
     size = tokens(round_text(address, round, Fidelity()))
-    return f"(shortened; `minutebook show {address}` gives the round, ~{size:,} tokens)\n\n"
+    return f"(shortened; `{words.show(address)}` gives the round, ~{size:,} tokens)\n\n"

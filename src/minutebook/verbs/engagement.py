@@ -76,9 +76,12 @@ def start(
         raise BadArgument(f"'{method}' is not a method; choose one of {', '.join(graphs.methods)}.")
     topic = one_line(topic)[:_LONGEST_TOPIC].strip()
     if not topic:
-        raise BadArgument("Say what the engagement is about.")
+        raise BadArgument("Name what the engagement is about.")
     if child and switch:
-        raise BadArgument("Choose one of --child and --switch.")
+        raise BadArgument(
+            "A new engagement is part of the open one or replaces it, not both.",
+            remedy="child-or-switch",
+        )
     with home.writing():
         files = home.files()
         there = next((file for file in files if file.place == "current"), None)
@@ -89,9 +92,9 @@ def start(
         if there is not None and there.problems and not there.digest:
             raise Conflict(f"{there.path} was left alone: {there.problems[0]}. Move it away first.")
         if there is not None and not (child or switch):
-            raise Conflict(hide(_in_the_way(there)))
+            raise _in_the_way(there)
         if child and (there is None or not there.is_open):
-            raise BadArgument("There is no open engagement here that this could be a part of.")
+            raise BadArgument("There is no open engagement here for this to be part of.")
         fields = {
             "engagement_id": wanted,
             "method": method,
@@ -165,9 +168,9 @@ def note(
     obligation of a number (from 1) is done."""
     home, at = project_folder(expanded(project)), _iso(now)
     if not (text.strip() or obligation or done or session):
-        raise BadArgument("Say what to note: a text, an obligation, or which one is done.")
+        raise BadArgument("Give a text, an obligation, or the number of one that is done.")
     if due and not obligation:
-        raise BadArgument("--due is the day of an obligation: add --obligation TEXT.")
+        raise BadArgument("A due date needs an obligation.", remedy="obligation")
     file = find(home, id)
     draft = _draft(home, file)
     if obligation:
@@ -253,7 +256,10 @@ def find(home: ProjectEngagements, id: str | None) -> EngagementFile:
     if len(still) == 1:
         return still[0]
     if still:
-        raise Ambiguous(f"Say which with --id: {', '.join(file.id for file in still[:10])}.")
+        raise Ambiguous(
+            f"Several engagements are open: {', '.join(file.id for file in still[:10])}.",
+            remedy="which-id",
+        )
     raise NotFound(
         f"No engagement is open in {home.project}: `minutebook engagement start` begins one."
     )
@@ -276,10 +282,8 @@ def _go(
     if not fits and not force:
         after = f"choose one of {', '.join(allowed)}" if allowed else "nothing follows it"
         raise BadArgument(
-            hide(
-                f"'{one_line(step)}' does not follow '{file.phase}' in {file.method}: {after}. "
-                "--force does it all the same, and records that."
-            )
+            hide(f"'{one_line(step)}' does not follow '{file.phase}' in {file.method}: {after}."),
+            remedy="force-step",
         )
     if not is_name(step):
         raise BadArgument("A step is a word of letters and hyphens.")
@@ -312,17 +316,13 @@ def _write(home: ProjectEngagements, file: EngagementFile, draft: Draft) -> None
         home.replace(Path(file.path), content, file.digest)
 
 
-def _in_the_way(file: EngagementFile) -> str:
-    """Why none can be begun beside the current one, and what to do about it."""
+def _in_the_way(file: EngagementFile) -> Conflict:
+    """None can be begun beside the current one."""
     who = f"'{file.topic}' ({file.id})"
     if file.is_open:
-        return (
-            f"{who} is open in {file.path}: --child begins a part of it, --switch puts it aside, "
-            "and `minutebook engagement close` ends it."
-        )
-    return (
-        f"{who} has ended and still stands in {file.path}: `minutebook engagement close` or "
-        "--switch moves it to engagements/archive/."
+        return Conflict(hide(f"{who} is open in {file.path}."), remedy="in-the-way")
+    return Conflict(
+        hide(f"{who} has ended, but is still in {file.path}."), remedy="ended-in-the-way"
     )
 
 
@@ -357,7 +357,7 @@ def _standing(
 ) -> Standing:
     file = home.file(path)
     if file is None:
-        raise NotFound(f"{path} was written, and is not there any more.")
+        raise NotFound(f"{path} was written, but has disappeared.")
     return msgspec.structs.replace(
         _told(graphs, file, now), created=created, changed=changed, moved=moved, violation=violation
     )

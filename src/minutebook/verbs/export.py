@@ -15,7 +15,9 @@ from pathlib import Path
 import msgspec
 
 from minutebook.archive.archive import Archive
+from minutebook.archive.sessions import lost_rounds
 from minutebook.derive.identity import Identity
+from minutebook.derive.wording import lost_with_transcript
 from minutebook.errors import BadArgument, Conflict
 from minutebook.model import Round, Subagent
 from minutebook.record.documents import peek, read_head
@@ -91,14 +93,23 @@ def export_session(
     rounds = in_folder(document_rounds(folder), cwd)
     agents = stored_agents(folder)
     exported = _written(place, session_id, export_header(header), rounds, agents)
-    entry = archive.ledger().sessions.get(session_id)
-    if entry is not None and entry.waiting:
-        told = (
-            f"the newest rounds of {archive.short(session_id)} are not archived yet: "
-            f"`minutebook append {archive.short(session_id)} --ended` adds them"
-        )
+    if told := _left_out(archive, session_id):
         exported = msgspec.structs.replace(exported, remarks=[*exported.remarks, told])
     return exported
+
+
+def _left_out(archive: Archive, session_id: str) -> str | None:
+    """The newest rounds, where they are not archived; whether they still can be."""
+    entry = archive.ledger().sessions.get(session_id)
+    if lost := lost_rounds(entry, archive.transcript(session_id)):
+        return lost_with_transcript(lost).removesuffix(".")
+    if entry is None or not entry.waiting:
+        return None
+    short = archive.short(session_id)
+    return (
+        f"the newest rounds of {short} are not archived yet: `minutebook append {short} --ended` "
+        "adds them"
+    )
 
 
 def export_operated(
@@ -166,8 +177,8 @@ def document_rounds(folder: SessionFolder) -> Iterator[Round]:
             yield with_pictures(round, folder.media)
     except Malformed as error:
         raise Conflict(
-            f"{folder.document} cannot be exported: {error}. `minutebook rebuild` makes it "
-            "again from its rounds."
+            f"{folder.document} cannot be exported: {error}. `minutebook rebuild` "
+            "recreates it from its rounds."
         ) from None
 
 
@@ -211,7 +222,7 @@ def _written(
     agents: Iterable[Subagent],
 ) -> Exported:
     if place.out is None and place.cwd is None:
-        raise BadArgument("This session has no working folder on record: give one with --cwd.")
+        raise BadArgument("The working folder of this session is not known.", remedy="cwd")
     exporter = _exporter(place.to)
     own_id = exporter.id_for(session_id, header.program)
     target = place.out or exporter.place_for(place.root, place.cwd or "", own_id)
@@ -292,10 +303,7 @@ def _exchange(
 
 def _refuse(taken: list[Path]) -> None:
     if taken:
-        raise Conflict(
-            f"{taken[0]} exists already. Write elsewhere with --out, or use --force "
-            "(it keeps a copy of what is there)."
-        )
+        raise Conflict(f"{taken[0]} exists already.", remedy="elsewhere")
 
 
 def _set_aside(path: Path, stamp: str) -> Path:

@@ -33,8 +33,8 @@ from minutebook.sources.registry import SOURCES
 from minutebook.verbs.ask import Asked, ask_all
 from minutebook.verbs.copies import not_sent, with_copies
 from minutebook.verbs.inscribe import Inscribed, InscribeReport, outcome_of
-from minutebook.verbs.label import Labelling, Seen
-from minutebook.verbs.select import Selected, select
+from minutebook.verbs.label import Labelling, Minuted, Seen
+from minutebook.verbs.select import OFFLINE, Selected, select
 
 
 class Forecast(msgspec.Struct, frozen=True):
@@ -82,6 +82,8 @@ class IngestReport(msgspec.Struct, frozen=True, kw_only=True):
     stopped: str | None = None
     interrupted: bool = False
     inscribed: InscribeReport
+    held_back: int = 0
+    """Sessions whose last rounds are not archived yet, because they may still grow."""
     forecast: Forecast
     backlog: Backlog = Backlog()
     held: dict[str, int] = {}
@@ -136,6 +138,7 @@ class Ingestion:
         skip_existing: bool = False,
         ended: bool = False,
         backlog: bool = False,
+        scheduler: str | None = None,
     ) -> None:
         self._archive, self._extractor = archive, extractor
         self._layout = archive.layout
@@ -143,6 +146,7 @@ class Ingestion:
         self._sessions = sessions
         self._again, self._skip_existing, self._ended = again, skip_existing, ended
         self._backlog = backlog
+        self._scheduler = scheduler
         self._stack = ExitStack()
         self._records: dict[str, SessionRecord] = {}
         self._seen: dict[str, SessionRecord] = {}
@@ -192,20 +196,50 @@ class Ingestion:
                 backlog=self._backlog,
             )
             self._selected = {item.session_id for item in selected}
-            label = Labelling(
-                run, self._records, self._extractor, again=self._again, backlog=self._backlog
-            )
             outcomes: dict[str, Inscribed] = {}
+            traces: dict[str, bytes] = {}
             busy = [item for item in selected if item.is_busy]
-            for item, seen in fan_out(label, busy):
+            if busy:
+                # Once, before there are several processes; where nothing changed, none is loaded.
+                from minutebook.archive.lineage import keep_traces
+            for item, seen in self._labelled(run, busy):
                 if seen.done is not None and item.transcript is not None:
                     run.note(item.transcript, seen.done)
                     outcomes[item.transcript.location] = outcome_of(item.transcript, seen.done)
+                if seen.trace:
+                    traces[item.session_id] = seen.trace
                 self._sort_out(item, seen)
                 yield item
             told = [outcomes.get(item.place) or item.told for item in selected if item.told]
             self._inscribed = InscribeReport(told, run.remarks)
+        if traces:
+            keep_traces(self._archive, traces)
         self._leave_copies_out()
+
+    def _labelled(
+        self, run: WritingRun, busy: Sequence[Selected]
+    ) -> Iterator[tuple[Selected, Seen]]:
+        """What came of each session, read here or by the workers of a scheduler."""
+        knowledge = Minuted(self._records, self._archive.minutes)
+        if self._scheduler is not None:
+            from minutebook.verbs.cluster import label_on_workers
+
+            return label_on_workers(
+                self._scheduler,
+                run,
+                knowledge,
+                self._extractor,
+                busy,
+                ended=self._ended,
+                again=self._again,
+                backlog=self._backlog,
+            )
+        if busy and self._extractor.name == OFFLINE:
+            from minutebook.extract.offline import warm_up
+
+            warm_up()  # once, before there are several processes
+        label = Labelling(run, knowledge, self._extractor, again=self._again, backlog=self._backlog)
+        return fan_out(label, busy)
 
     def forecast(self, *, batch: bool = False) -> Forecast:
         """What asking will take."""
@@ -226,7 +260,9 @@ class Ingestion:
         self._asked = asked = Asked(total=len(self.pending))
         if not batch and self._extractor.name == "anthropic" and self._layout.batch.exists():
             kept = self._layout.batch
-            asked.stop(f"a batch is under way: --batch picks it up ({kept} keeps it)")
+            asked.stop(
+                f"a batch is under way, and a run with batches picks it up ({kept} keeps it)"
+            )
             return
         if batch:
             from minutebook.verbs.ask_batch import ask_batch
@@ -249,21 +285,23 @@ class Ingestion:
             # What a killed run left behind was never indexed.
             stale = self._changed if self._complete else set(self._records)
             index_minutes(self._archive, stale, self._written)
+        left = asked.total - asked.done
         return IngestReport(
             sessions=len(self._selected),
             ingested=self._ingested,
             ghosts=self._ghosts,
-            unchanged=self._unchanged,
+            unchanged=max(0, self._unchanged - left),
             failures=self._failures,
             engagements=sum(len(self._records[id].engagements) for id in self._changed),
             copies=self._copies,
             calls=asked.spent.calls,
             usage=asked.spent.usage,
             cost_usd=asked.spent.cost_usd,
-            left=asked.total - asked.done,
+            left=left,
             stopped=asked.stopped,
             interrupted=bool(asked.interrupts),
             inscribed=self._inscribed,
+            held_back=self._inscribed.held_back,
             forecast=forecast,
             backlog=Backlog(
                 sum(record.backlog for record in self._records.values() if self._may_send(record)),

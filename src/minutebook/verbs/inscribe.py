@@ -8,7 +8,7 @@ from functools import partial
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.run import WritingRun, problem_of
+from minutebook.archive.run import RunView, WritingRun, problem_of
 from minutebook.archive.writing import Done
 from minutebook.model.engagement import SessionRecord
 from minutebook.sources.base import Transcript
@@ -34,6 +34,11 @@ class InscribeReport(msgspec.Struct, frozen=True):
     sessions: list[Inscribed]
     remarks: list[str] = []
     """What a person should know of the run as a whole."""
+
+    @property
+    def held_back(self) -> int:
+        """Sessions whose last rounds are not archived yet, because they may still grow."""
+        return sum(bool(session.waiting) for session in self.sessions)
 
     def count(self, outcome: str) -> int:
         return sum(session.outcome == outcome for session in self.sessions)
@@ -77,10 +82,7 @@ class Inscription:
             doubles = run.doubles(self._transcripts)
             own = [t for t in self._transcripts if t.location not in doubles]
             stale = [transcript for transcript in own if not run.is_current(transcript)]
-            found = {
-                t.location: Inscribed(t, "unusable" if run.ledger.is_unusable(t) else "unchanged")
-                for t in own
-            }
+            found = {t.location: untouched(t, run) for t in own}
             for transcript in self._transcripts:
                 if transcript.location in doubles:
                     problem = f"the same session id as {doubles[transcript.location]}"
@@ -109,6 +111,14 @@ def write_one(run: WritingRun, records: dict[str, SessionRecord], transcript: Tr
         if (problem := problem_of(error, transcript)) is None:
             raise
         return Done(problem=problem)
+
+
+def untouched(transcript: Transcript, run: RunView) -> Inscribed:
+    """What there is to say of a session before anything was done; also what of it still waits."""
+    if run.ledger.is_unusable(transcript):
+        return Inscribed(transcript, "unusable")
+    entry = run.entry(transcript.session_id)
+    return Inscribed(transcript, "unchanged", waiting=entry.waiting if entry is not None else 0)
 
 
 def outcome_of(transcript: Transcript, done: Done) -> Inscribed:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol
 
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.coverage import covered
+from minutebook.archive.coverage import covered, summary_said
+from minutebook.archive.minutes import Minutes
 from minutebook.archive.run import WritingRun, problem_of
 from minutebook.archive.writing import Done
 from minutebook.derive.identity import identify
@@ -17,6 +19,7 @@ from minutebook.extract.material import OPENING_CHARS, Material, MaterialBuilder
 from minutebook.extract.records import base_record, extracted_record, free_id
 from minutebook.model import SessionInfo
 from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.model.said import Said
 from minutebook.sources.base import Transcript
 from minutebook.verbs.select import OFFLINE, Selected, is_outdated
 
@@ -37,8 +40,43 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the record is the one there was, for a file that was only touched or moved."""
     done: Done | None = None
     """What became of its transcript."""
+    trace: bytes = b""
+    """What may tie a new session to others (`archive.lineage`), packed; empty for one that has
+    grown, of which not every round may have passed by."""
     forecast: Cost | None = None
     """What a model would cost for a session that was labelled offline instead."""
+
+
+class Knowledge(Protocol):
+    """What is known of a session before it is read."""
+
+    def stored(self, session_id: str) -> SessionRecord | None:
+        """Its record, as the last run wrote it."""
+        ...
+
+    def merged(self, session_id: str) -> SessionRecord | None:
+        """The same, with everything a person said."""
+        ...
+
+    def heard(self, session_id: str) -> Sequence[Said]:
+        """What a person said of it, and of its copies."""
+        ...
+
+
+class Minuted(NamedTuple):
+    """What the archive at hand knows."""
+
+    records: dict[str, SessionRecord]
+    minutes: Minutes
+
+    def stored(self, session_id: str) -> SessionRecord | None:
+        return self.records.get(session_id)
+
+    def merged(self, session_id: str) -> SessionRecord | None:
+        return self.minutes.records().get(session_id)
+
+    def heard(self, session_id: str) -> Sequence[Said]:
+        return self.minutes.heard(session_id)
 
 
 class Labelling:
@@ -47,15 +85,14 @@ class Labelling:
     def __init__(
         self,
         run: WritingRun,
-        records: dict[str, SessionRecord],
+        knowledge: Knowledge,
         extractor: Extractor,
         *,
         again: bool,
         backlog: bool,
     ) -> None:
-        self._run, self._records, self._extractor = run, records, extractor
+        self._run, self._knowledge, self._extractor = run, knowledge, extractor
         self._again, self._backlog = again, backlog
-        self._minutes = run.archive.minutes
 
     def __call__(self, item: Selected) -> Seen:
         if item.transcript is not None and item.is_stale:
@@ -66,23 +103,31 @@ class Labelling:
             return Seen(failure=str(error))
 
     def _from_transcript(self, item: Selected, transcript: Transcript) -> Seen:
+        from minutebook.archive.lineage import tracer  # a run without a new session needs none
+
         seen = Seen()
         try:
             with self._run.write(transcript) as session:
-                builder = MaterialBuilder()
+                builder, traced = MaterialBuilder(), tracer()
+                new = self._run.entry(item.session_id) is None
                 for round in session.rounds() if item.is_due else session.new_rounds():
                     if item.is_due:
                         builder.add(round)
+                    if new:
+                        traced.add(round)
                 if not session.foreign and item.is_due:
                     material = builder.material(session.info, session.identity)
                     seen = self._labelled(item, material, session.agent_id)
-                known = self._minutes.records().get(item.session_id)
-                if seen.record is not None:
-                    known = covered(seen.record, self._minutes.heard(item.session_id))
-                done = session.finish(
-                    record=known, said=self._minutes.summary_said(item.session_id)
+                heard = self._knowledge.heard(item.session_id)
+                known = (
+                    self._knowledge.merged(item.session_id)
+                    if seen.record is None
+                    else covered(seen.record, heard)
                 )
-                return msgspec.structs.replace(seen, done=done)
+                done = session.finish(record=known, said=summary_said(heard))
+                whole = new and done.published is not None and not done.waiting
+                trace = msgspec.msgpack.encode(traced.trace()) if whole else b""
+                return msgspec.structs.replace(seen, done=done, trace=trace)
         except Exception as error:
             if (problem := problem_of(error, transcript)) is None:
                 raise
@@ -100,7 +145,7 @@ class Labelling:
 
     def _labelled(self, item: Selected, material: Material, agent_id: str) -> Seen:
         base = base_record(material, item.origin, agent_id)
-        known = self._records.get(item.session_id)
+        known = self._knowledge.stored(item.session_id)
         labelled = known is not None and bool(known.engagements)
         if self._run.archive.settings.is_ghost(material.info) and not labelled:
             return Seen(record=msgspec.structs.replace(base, ghost=True))

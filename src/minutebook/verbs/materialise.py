@@ -1,4 +1,4 @@
-"""From what somebody asks for to the sessions, rounds and fidelity of a context (CTX-02)."""
+"""Work out which sessions and rounds a context has, and at which fidelity (CTX-02)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from minutebook.index.query import Query, parse_query
 from minutebook.verbs.context import build_context
 from minutebook.verbs.context_text import Context, Source
 from minutebook.verbs.query_context import LINES, build_query_context
-from minutebook.verbs.round_text import EVERYTHING, Fidelity, Level
+from minutebook.verbs.round_text import COMMANDS, EVERYTHING, Fidelity, Level, Pointers
 from minutebook.verbs.session_summary import session_summary
 
 Mode = Literal["full", "compressed", "recent"]
@@ -41,10 +41,12 @@ def materialise(
     tool_input: Level | None = None,
     tool_output: Level | None = None,
     around: int = 0,
+    words: Pointers = COMMANDS,
 ) -> Context:
     """The context somebody asks for: of sessions, or of what an engagement or a query finds.
 
-    `around` is what the caller's own words cost, in tokens of the budget.
+    `around` is what the caller's own words cost, in tokens of the budget; `words` are those of
+    the front end.
     """
     if budget is not None and budget < 1:
         raise BadArgument("A budget is a number of tokens, like 20000.")
@@ -60,16 +62,18 @@ def materialise(
     fidelity = _fidelity(mode, *levels)
     if query is not None:
         found = _by_query(archive, addresses, query, meaning or Meaning(archive.layout))
+        sources = _worded(found.sources, words)
         if mode != "compressed":
             return build_query_context(
-                *found,
+                sources,
+                found.query,
+                found.rounds,
                 typed=query,
                 every=bool(names),
                 budget=budget,
                 around=around,
                 fidelity=fidelity if mode == "full" or any(levels) else None,
             )
-        sources = found.sources
     elif engagement is not None:
         sources = _by_engagement(archive, addresses, engagement)
     else:
@@ -77,7 +81,12 @@ def materialise(
         sources = [_by_address(archive, address, rounds, newest) for address in addresses]
     if mode == "compressed":
         sources = [msgspec.structs.replace(source, wanted=()) for source in sources]
+    sources = _worded(sources, words)
     return build_context(sources, budget=budget, around=around, fidelity=fidelity)
+
+
+def _worded(sources: Sequence[Source], words: Pointers) -> list[Source]:
+    return [msgspec.structs.replace(source, words=words) for source in sources]
 
 
 def _chosen_twice() -> BadArgument:
@@ -103,7 +112,10 @@ def _source(
 def _by_address(archive: Archive, address: Address, rounds: str | None, newest: bool) -> Source:
     """The rounds that were named in full; without any all, the newest in full if asked for."""
     session_id, chosen = address
-    count = archive.open(session_id).count
+    session = archive.open(session_id)
+    count = session.count
+    if session.withheld and not count and (rounds is not None or chosen is not None):
+        raise NotFound(f"Session {archive.short(session_id)}: {session.withheld}")
     if rounds is not None:
         known = parse_rounds(rounds, count)
     elif chosen is not None:
@@ -124,7 +136,8 @@ def _summary(archive: Archive, source: Source) -> tuple[str, ...]:
     except NotFound:
         links = ()  # only its minutes are left
     kept = of_session(archive, session.session_id)
-    return session_summary(session, record, (link.url for link in links), kept)
+    told = session_summary(session, record, (link.url for link in links), kept)
+    return (*told, f"- {session.withheld}") if session.withheld and session.count else told
 
 
 def _by_engagement(archive: Archive, addresses: Sequence[Address], engagement: str) -> list[Source]:

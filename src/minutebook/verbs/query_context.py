@@ -86,6 +86,7 @@ class _Plan:
     ) -> None:
         self._by_id = {source.session.session_id: source for source in sources}
         self._query, self._fidelity = query, fidelity
+        self._words = sources[0].words
         self._typed = one_line(typed)[:_TYPED]
         self._found = found
         self._told: dict[str, dict[int, Telling]] = {id: {} for id in self._by_id}
@@ -106,7 +107,7 @@ class _Plan:
         missing = len(self.left_out)
         if not missing:
             return told
-        search = f"minutebook search {shlex.quote(self._typed)}"
+        search = self._words.find(shlex.quote(self._typed))
         return f"{told}\nMore rounds have some of it (at least {missing}): `{search}`\n"
 
     @property
@@ -174,7 +175,7 @@ class _Plan:
         if self._fidelity is not None:
             yield Telling("full", round_text(address, round, self._fidelity))
         done = snippet_of_work(surfaces_of(round), self._query) if item.printed else None
-        yield from tellings(address, round, self._query, item.passage, done)
+        yield from tellings(address, round, self._query, item.passage, done, self._words)
 
     def tell_neighbours(self) -> None:
         """The rounds before and after the best ones, a line of each side."""
@@ -220,7 +221,8 @@ class _Plan:
         return self._told[place[0]].get(place[1], _RANGE) is _RANGE
 
     def _referred(self, place: Place) -> Telling:
-        return Telling("reference", reference(self._address(place), self._round(place)))
+        line = reference(self._address(place), self._round(place), self._words)
+        return Telling("reference", line)
 
     def _address(self, place: Place) -> str:
         return f"{self._by_id[place[0]].name}#{place[1]}"

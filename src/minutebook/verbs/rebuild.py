@@ -55,7 +55,7 @@ def rebuild(archive: Archive) -> Rebuilt:
     """All databases and index files, and every document and round file that is missing."""
     layout = archive.layout
     if not archive.exists:
-        raise NotFound(f"There is no archive at {layout.root} yet: `minutebook inscribe --all`.")
+        raise NotFound(f"There is no archive at {layout.root} yet.", remedy="inscribe")
     mended: list[str] = []
     problems: list[str] = []
     restored = 0

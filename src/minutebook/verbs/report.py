@@ -1,25 +1,49 @@
-"""The minutes of a period as a page: Markdown for a stand-up, JSON for programs (SHARE-02)."""
+"""The minutes of a period as a file: Markdown, HTML, or JSON for programs (SHARE-02)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, get_args
 
-from minutebook.archive.archive import Archive
 from minutebook.archive.reporting import LeftOut, OpenFile, ProjectMinutes, Report, Work
 from minutebook.derive.wording import plural
-from minutebook.errors import BadArgument, Conflict
 from minutebook.model.session import project_of
 from minutebook.record.indexes import harmless
-from minutebook.record.store import write_atomically
-from minutebook.sources.registry import SOURCES
+from minutebook.verbs.json_document import json_document
 
 _MOST_COMMITS = 30
 
 
+ReportFormat = Literal["md", "html", "json"]
+REPORT_FORMATS: tuple[ReportFormat, ...] = get_args(ReportFormat)
+
+
+def report_content(report: Report, format: ReportFormat) -> bytes:
+    """A report as a file; the page and the command line give the same bytes."""
+    if format == "html":
+        from minutebook.html.report_file import report_file
+
+        title = f"Minutes {period_words(report)}"
+        return report_file(report, title, report_left_out(report))
+    if format == "json":
+        return json_document(report=report)
+    return report_markdown(report).encode("utf-8", "replace")
+
+
+def report_left_out(report: Report) -> str:
+    """What a report does not tell of, in words without marks."""
+    return _left_out(report.left_out).replace("`", "")
+
+
+def report_name(report: Report, format: ReportFormat) -> str:
+    """A name for its file: ``minutes-2026-03-02-2026-03-08.md``."""
+    days = [day for day in (report.since, report.until) if day]
+    return "-".join(["minutes", *dict.fromkeys(days)]) + f".{format}"
+
+
 def report_markdown(report: Report) -> str:
     """A report as plain Markdown that reads well as it is."""
-    lines = [f"# Minutes {_period(report)}", ""]
+    lines = [f"# Minutes {period_words(report, harmless)}", ""]
     if report.engagements:
         counts = (
             plural(report.engagements, "engagement"),
@@ -37,24 +61,8 @@ def report_markdown(report: Report) -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def save_report(archive: Archive, path: Path, content: bytes, *, force: bool = False) -> None:
-    """Write a report to a file; never over another without `force`, never into a source."""
-    place = path.absolute().resolve()
-    roots = archive.places or tuple(source.default_root() for source in SOURCES.values())
-    for root in (*roots, archive.root):
-        home = root.resolve()
-        if place == home or home in place.parents:
-            raise BadArgument(f"{path} is inside {root}, which is only read: choose another place.")
-    if path.is_dir():
-        raise BadArgument(f"{path} is a folder: name a file.")
-    if not path.parent.is_dir():
-        raise BadArgument(f"There is no folder {path.parent}.")
-    if path.exists() and not force:
-        raise Conflict(f"{path} exists: --force replaces it.")
-    write_atomically(path, content)
-
-
-def _period(report: Report) -> str:
+def period_words(report: Report, safe: Callable[[str], str] = str) -> str:
+    """``of 2026-03-02 to 2026-03-08``, and of what."""
     since, until = report.since, report.until
     if since == until and since is not None:
         when = f"of {since}"
@@ -64,14 +72,14 @@ def _period(report: Report) -> str:
         when = f"since {since}"
     else:
         when = f"until {until}" if until else "so far"
-    named = (when, *(harmless(text) for text in (report.project, report.agent) if text))
+    named = (when, *(safe(text) for text in (report.project, report.agent) if text))
     return ", ".join(named)
 
 
 def _project(minutes: ProjectMinutes) -> list[str]:
-    shipped = [f"- commit {harmless(commit)}" for commit in minutes.commits[:_MOST_COMMITS]]
-    if (more := len(minutes.commits) - _MOST_COMMITS) > 0:
-        shipped.append(f"- … and {plural(more, 'commit')} more")
+    left = set(minutes.shipped)
+    commits = _commits([commit for commit in minutes.commits if commit not in left])
+    shipped = _commits(minutes.shipped, "commit ")
     shipped += [f"- pull request <{url}>" for url in minutes.pull_requests if _is_plain(url)]
     deploys = _works(minutes.deploys)
     shipped += [f"- deployed: {line[2:]}" if line.startswith("- ") else line for line in deploys]
@@ -82,12 +90,20 @@ def _project(minutes: ProjectMinutes) -> list[str]:
     for head, found in (
         ("Done", _works(done)),
         ("Decided", decided),
+        ("Commits", commits),
         ("Shipped", shipped),
         ("Still open", _works(minutes.open, phase=True)),
         ("Dropped", _works(minutes.dropped)),
     ):
         if found:
             lines += [f"### {head}", "", *found, ""]
+    return lines
+
+
+def _commits(commits: Sequence[str], what: str = "") -> list[str]:
+    lines = [f"- {what}{harmless(commit)}" for commit in commits[:_MOST_COMMITS]]
+    if (more := len(commits) - _MOST_COMMITS) > 0:
+        lines.append(f"- … and {plural(more, 'commit')} more")
     return lines
 
 

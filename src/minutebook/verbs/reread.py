@@ -1,4 +1,4 @@
-"""What a source says against what is inscribed of it, for agents without a way back (OPS-14).
+"""Compare a source with its inscription, for agents that cannot be exported to (OPS-14).
 
 The source is read again by its adapter, and compared fact by fact with the document: what was
 said, thought, called, answered and used. Facts are kept as digests, so that a session of any size

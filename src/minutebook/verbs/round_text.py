@@ -51,6 +51,35 @@ class Fidelity(msgspec.Struct, frozen=True):
 EVERYTHING = Fidelity("full", "full", "full")
 
 
+class Pointers(msgspec.Struct, frozen=True):
+    """How to say where there is more, in words of the front end that a text is for."""
+
+    rounds: str
+    lines: str
+    """A line for each of many rounds."""
+    search: str
+    whole: str
+    """How to have nothing left out of a round."""
+
+    def show(self, address: str) -> str:
+        return self.rounds.format(address=address)
+
+    def list(self, address: str) -> str:
+        return self.lines.format(address=address)
+
+    def find(self, query: str) -> str:
+        return self.search.format(query=query)
+
+
+COMMANDS = Pointers(
+    rounds="minutebook show {address}",
+    lines="minutebook context {address} --compressed",
+    search="minutebook search {query}",
+    whole="Add `--full` to `show` for the whole round.",
+)
+"""Words of the command line, which people and agents with a shell understand."""
+
+
 def round_text(address: str, round: Round, fidelity: Fidelity) -> str:
     """A round under a heading that says where it is from."""
     lines = [heading(address, round), ""]
@@ -58,6 +87,12 @@ def round_text(address: str, round: Round, fidelity: Fidelity) -> str:
     for at, block in enumerate(round.blocks):
         lines += renderer.visit(block, typed=at < asked)
     return "\n".join(lines).rstrip() + "\n\n"
+
+
+def block_text(address: str, round: Round, at: int) -> str:
+    """One block of a round with nothing left out, under a heading that says where it is from."""
+    lines = RoundRenderer(EVERYTHING).visit(round.blocks[at], typed=at < len(round.asked))
+    return "\n".join([heading(address, round), "", *lines]).rstrip() + "\n\n"
 
 
 def heading(address: str, round: Round) -> str:
@@ -124,7 +159,7 @@ class RoundRenderer(BlockVisitor[Iterator[str]]):
             yield from _aside(one_line(block.kind), pretty(block.data), "full")
 
 
-def reference(address: str, round: Round) -> str:
+def reference(address: str, round: Round, words: Pointers = COMMANDS) -> str:
     """A round as one line that says what is in it and how to get it (CTX-03)."""
     asked = round.prompt.said if round.prompt is not None else ""
     said = next((text for reply in round.replies if (text := reply.text).strip()), "")
@@ -136,15 +171,20 @@ def reference(address: str, round: Round) -> str:
         f"({plural(calls, 'call')})" if calls else "",
         f"~{tokens(round_text(address, round, Fidelity())):,} tokens",
     ]
-    return f"- `minutebook show {address}` {' '.join(fact for fact in facts if fact)}\n"
+    return f"- `{words.show(address)}` {' '.join(fact for fact in facts if fact)}\n"
 
 
-def range_reference(session: str, first: int, last: int) -> str:
+def range_reference(session: str, first: int, last: int, words: Pointers = COMMANDS) -> str:
     """Rounds there was no room for, as one line."""
+    more = "one more round" if first == last else f"{last - first + 1} more rounds"
+    return f"- `{range_command(session, first, last, words)}` {more}\n"
+
+
+def range_command(session: str, first: int, last: int, words: Pointers = COMMANDS) -> str:
+    """How to have a line for each of these rounds; of a single one, the round."""
     if first == last:
-        return f"- `minutebook show {session}#{first}` one more round\n"
-    address = f"{session}#{first}-{last}"
-    return f"- `minutebook context {address} --compressed` {last - first + 1} more rounds\n"
+        return words.show(f"{session}#{first}")
+    return words.list(f"{session}#{first}-{last}")
 
 
 def _result(result: ToolResult, level: Level) -> Iterator[str]:

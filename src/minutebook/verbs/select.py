@@ -12,7 +12,7 @@ from minutebook.model.engagement import Origin, SessionRecord
 from minutebook.record.ledger import Entry
 from minutebook.sources.base import Transcript
 from minutebook.sources.registry import SOURCES
-from minutebook.verbs.inscribe import Inscribed
+from minutebook.verbs.inscribe import Inscribed, untouched
 
 OFFLINE = "offline"
 
@@ -103,7 +103,6 @@ def _selected(
     if transcript is None:
         size = max(entry.size, 0) if entry is not None else 0
         return Selected(session_id=id, origin=origin, backlog=revived, allowed=allowed, size=size)
-    unusable = run.ledger.is_unusable(transcript)
     return Selected(
         session_id=id,
         transcript=transcript,
@@ -111,7 +110,7 @@ def _selected(
         origin=origin,
         backlog=revived,
         allowed=allowed,
-        told=Inscribed(transcript, "unusable" if unusable else "unchanged"),
+        told=untouched(transcript, run),
         size=transcript.size,
     )
 

@@ -46,8 +46,10 @@ def session_summary(
             first = last.prompt.said
         links.update(dict.fromkeys(activity(last).pull_requests))
         changed.update(_changed(last, record.cwd or ""))
-    if last is None:
+    if last is None and not session.withheld:
         return ()
+    if last is None:  # only its minutes are shared
+        return (*_goal("", shown), *_decisions(shown), *_outcomes(shown), f"- {session.withheld}")
     return (
         *_goal(first, shown),
         *_kept(kept),

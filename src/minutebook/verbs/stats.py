@@ -50,7 +50,11 @@ def stats(archive: Archive, query: Query) -> Stats:
         answer = search(archive, query, where="engagements", mode="lexical", limit=_MOST)
         wanted = {(hit.session_id, hit.engagement.id) for hit in answer.hits if hit.engagement}
     if query.filters.of_rounds:
-        raise BadArgument("Counts are of engagements: leave --command, --error and budget: out.")
+        raise BadArgument(
+            "Statistics count engagements: filters on rounds (command, error, budget) "
+            "do not apply.",
+            remedy="no-round-filters",
+        )
     records = archive.records()
     found: Iterable[tuple[SessionRecord, Engagement]] = (
         (record, engagement)

@@ -20,7 +20,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise ValueError(f"'{name}' stands in it twice")
+            raise ValueError(f"'{name}' is in it twice")
         found[name] = value
     return found
 

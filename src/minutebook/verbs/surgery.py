@@ -122,7 +122,7 @@ def _merge_remarks(
         yield "they overlap in time, so their rounds alternate"
     first, second = (_info(archive, id).cwd for id in surgery.parents)
     if first != second:
-        yield f"they are of different folders; without --cwd it is {first}"
+        yield f"they worked in different folders; the result is for {first}"
     if surgery.references:
         yield f"{len(surgery.references)} rounds are in both, and here once"
     if forked:

@@ -1,4 +1,4 @@
-"""Keep the index current by itself: once per burst of writes, and once more when it is quiet.
+"""Keep the archive up to date: ingest once per burst of writes, and once more when it is quiet.
 
 The kernel tells of changes; while nothing happens, nothing is read. What was missed (the
 watcher was not running, or was killed) is caught up with at the start.
@@ -75,7 +75,7 @@ class Watcher:
         self._stop = stop
         folders = watched(self._archive.places)
         if not folders:
-            raise BadArgument("There is no folder to watch: name one with --root.")
+            raise BadArgument("There is no folder to watch.", remedy="root")
         make_folder(self._layout.root)
         try:
             with writing(self._layout.watch_lock, "watch"):

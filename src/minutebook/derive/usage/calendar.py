@@ -15,6 +15,7 @@ class Calendar:
     def __init__(self) -> None:
         self._days: dict[int, str] = {}
         self._keys: dict[tuple[str, str], str] = {}
+        self._hours: dict[int, int] = {}
 
     def day(self, at: int) -> str:
         """``2026-03-15``, of milliseconds since the epoch."""
@@ -39,6 +40,23 @@ class Calendar:
             monday = known - timedelta(days=known.weekday())
             found = self._keys[by, day] = monday.isoformat()
         return found
+
+    def hour(self, at: int) -> int:
+        """When the hour of a moment began by the local clock, in milliseconds; 0 where it is
+        undated. Not all zones are whole hours apart."""
+        if at <= 0:
+            return 0
+        quarter = at // _QUARTER
+        found = self._hours.get(quarter)
+        if found is None:
+            minute = time.localtime(quarter * _QUARTER / 1000).tm_min
+            found = self._hours[quarter] = quarter * _QUARTER - minute * 60_000
+        return found
+
+    def hours(self, start: int, end: int) -> list[int]:
+        """Where hours begin between two moments."""
+        first = self.hour(start) + 3_600_000
+        return list(range(first, end, 3_600_000)) if end - first < 7 * 86_400_000 else []
 
     def midnights(self, start: int, end: int) -> list[int]:
         """Where days begin between two moments."""

@@ -14,7 +14,7 @@ from minutebook.derive.replies import is_better
 from minutebook.derive.usage.times import Span
 from minutebook.model import SessionInfo
 
-VERSION = 2
+VERSION = 3
 SYNTHETIC = "<synthetic>"
 
 # Marks of a row. A subagent's reply is known from its own transcript, or from the lines by which

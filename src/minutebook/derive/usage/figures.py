@@ -40,6 +40,8 @@ class Cost(msgspec.Struct, frozen=True):
     """What the agent recorded itself; kept beside, never mixed in."""
     unrecorded: int = 0
     """Replies of which no tokens were recorded."""
+    cut_off: int = 0
+    """Replies whose output, and so whose cost, is a lower bound."""
 
     @property
     def usd(self) -> float:
@@ -48,7 +50,7 @@ class Cost(msgspec.Struct, frozen=True):
     @property
     def at_least(self) -> bool:
         """Whether it is more in truth."""
-        return bool(self.unpriced or self.dearer or self.unrecorded)
+        return bool(self.unpriced or self.dearer or self.unrecorded or self.cut_off)
 
 
 class Times(msgspec.Struct, frozen=True):

@@ -27,9 +27,10 @@ def remarks(found: Usage) -> list[str]:
             "cost are at least what is shown."
         )
     if total.open_ended:
+        what = "Output and cost are lower bounds" if cost is not None else "Output is a lower bound"
         told.append(
-            f"Output is a lower bound (≥): {total.open_ended:,} of "
-            f"{plural(total.replies, 'reply', 'replies')} have no recorded end."
+            f"{what} (≥): {total.open_ended:,} of {plural(total.replies, 'reply', 'replies')} "
+            f"{'was' if total.open_ended == 1 else 'were'} cut off in the log."
         )
     if total.thin:
         told.append(

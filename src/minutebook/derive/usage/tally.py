@@ -135,9 +135,8 @@ class Sum:
         agents, yours = self.agent_spans, self.your_spans
         if copies:
             agents, yours = agents + self.copied_agent_spans, yours + self.copied_your_spans
-        cost = Cost(
-            self.cost, dict(self.unpriced), self.dearer, self.recorded or None, self.unrecorded
-        )
+        known = dict(self.unpriced), self.dearer, self.recorded or None, self.unrecorded
+        cost = Cost(self.cost, *known, self.open_ended)
         times = Times(
             self.agent / 1000,
             self.yours / 1000,
@@ -202,15 +201,18 @@ class Tally:
         before: int | None = None,
         calendar: Calendar | None = None,
         everything: bool = False,
+        hourly: bool = False,
     ) -> None:
         """`place` says where a round of a session belongs; None where it does not pass. `model`
         is a part of a model's name; `after` and `before` are milliseconds. Where `everything`
-        passes, what a session copied was done by another one that passes, too."""
+        passes, what a session copied was done by another one that passes, too. With `hourly`,
+        each hour of a row is one of its own, and its key begins with it (`hour_and_key`)."""
         self.by, self._place, self._prices = by, place, prices
         self._model = model.lower() if model else None
         self._after, self._before = after, before
         self._calendar = calendar or Calendar()
         self._everything = everything
+        self._hourly = hourly
         self.sums: dict[str, Sum] = {}
         self.agents: dict[str, Sum] = {}
         """Of those, what subagents used."""
@@ -227,7 +229,7 @@ class Tally:
     def row(self, key: str) -> Figures:
         found = self.sums[key]
         if key in self._passive:
-            found = _joined([found, self._passive[key]])
+            found = joined([found, self._passive[key]])
         return found.figures(
             priced=self._prices is not None,
             timed=self._model is None and self.by != "model",
@@ -239,19 +241,24 @@ class Tally:
         """Sessions that have replies or time of their own in it."""
         return set[str]().union(*(sum.sessions for sum in (*self.sums.values(), self._beside)))
 
+    @property
+    def copied(self) -> Mapping[str, Sum]:
+        """Time of history that sessions have from others, by the same keys."""
+        return self._passive
+
     def row_of_agents(self, key: str) -> Figures | None:
         """What of a row subagents used; their time is in that of the calls that started them."""
         found = self.agents.get(key)
         return found.figures(priced=self._prices is not None, timed=False) if found else None
 
     def total(self) -> Figures:
-        whole = _joined([*self.sums.values(), *self._passive.values(), self._beside])
+        whole = joined([*self.sums.values(), *self._passive.values(), self._beside])
         return whole.figures(
             priced=self._prices is not None, timed=self._model is None, copies=self._everything
         )
 
     def total_of_agents(self) -> Figures | None:
-        whole = _joined(self.agents.values())
+        whole = joined(self.agents.values())
         found = whole.figures(priced=self._prices is not None, timed=False)
         return found if whole.replies else None
 
@@ -298,7 +305,8 @@ class Tally:
     def _key(self, place: Place, at: int, model: str) -> str:
         if self.by in PERIODS:
             return self._calendar.key(self.by, at)
-        return model if self.by == "model" else str(getattr(place, self.by))
+        key = model if self.by == "model" else str(getattr(place, self.by))
+        return f"{self._calendar.hour(at)} {key}" if self._hourly else key
 
     def _sums(self, key: str, *, agent: bool) -> tuple[Sum, Sum | None]:
         found = self.sums.get(key)
@@ -417,6 +425,8 @@ class Tally:
             pieces = [whole]
             if self.by in PERIODS:
                 pieces = list(cut(*whole, self._calendar.midnights(*whole)))
+            elif self._hourly:
+                pieces = list(cut(*whole, self._calendar.hours(*whole)))
             until = copied.until(span.round)
             for start, end in pieces:
                 own = max(start, min(end, until))
@@ -474,8 +484,15 @@ def _copy(sum: Sum, start: int, end: int, yours: bool) -> None:
         sum.copied_agent_spans.append((start, end))
 
 
-def _joined(sums: Iterable[Sum]) -> Sum:
+def joined(sums: Iterable[Sum]) -> Sum:
+    """One sum of several."""
     whole = Sum()
     for sum in sums:
         whole.take(sum)
     return whole
+
+
+def hour_and_key(key: str) -> tuple[int, str]:
+    """The hour, in milliseconds since the epoch (0: undated), and the key of an hourly tally."""
+    hour, _, rest = key.partition(" ")
+    return int(hour), rest
