@@ -15,8 +15,9 @@ CCUSAGE := 20.0.24
 # One thread: sums of several come out in another order, and so in other bytes.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-.PHONY: architecture train run test lint types unit browser slow resume resume-codex semantic bench bench-archive bench-engagements bench-lineage bench-search bench-usage bench-viewer wheel clean
+.PHONY: architecture docs install-check pictures reference release sbom train run test lint types unit browser slow resume resume-codex semantic bench bench-archive bench-engagements bench-lineage bench-search bench-team bench-usage bench-viewer deep-links wheel clean
 
+# Archives what it finds, then shows it.
 run: $(VENV)/.installed
 	@$(BIN)/minutebook welcome
 
@@ -25,6 +26,7 @@ test: lint types unit
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
 
 types: $(VENV)/.dev
 	$(BIN)/mypy
@@ -73,6 +75,37 @@ semantic: $(VENV)/.dev
 architecture: $(VENV)/.dev
 	$(BIN)/python tools/draw_architecture.py
 
+# docs/reference, docs/glossary.md and the man page, from the code.
+reference: $(VENV)/.dev
+	$(BIN)/python tools/write_reference.py
+
+# docs/images, from the viewer showing the examples.
+pictures: $(VENV)/.dev browser
+	$(BIN)/python tools/take_pictures.py
+
+# The site, in build/site; every warning is an error.
+docs: $(VENV)/.dev
+	@test -x build/docs/bin/sphinx-build || { $(PYTHON) -m venv build/docs && \
+	  build/docs/bin/pip --disable-pip-version-check -q install sphinx==9.0.4 myst-parser==5.2.0 furo==2025.12.19; }
+	$(BIN)/python tools/write_reference.py --check
+	build/docs/bin/sphinx-build -q -W -b html docs build/site
+	@echo "Open build/site/index.html"
+
+# What the base installation is made of (CycloneDX), from an empty environment.
+sbom:
+	rm -rf build/base && $(PYTHON) -m venv build/base
+	build/base/bin/pip --disable-pip-version-check -q install -c constraints.txt .
+	build/base/bin/python tools/write_sbom.py dist/sbom.json
+
+# Wheel and sdist, each in an empty environment: small, and naming the extras it lacks.
+install-check: $(VENV)/.dev
+	rm -rf dist && $(BIN)/python -m build -q
+	$(BIN)/python tools/check_install.py dist/*.whl dist/*.tar.gz
+
+# One command for a release; it prints how to publish, and does not.
+release: $(VENV)/.dev
+	$(BIN)/python tools/release.py "$(VERSION)"
+
 # What the reader costs, as ratios to a raw read of the same bytes.
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/read.py
@@ -112,6 +145,10 @@ bench-search: $(VENV)/.dev
 	PYTHONPATH=. $(BIN)/python benchmarks/context.py
 	PYTHONPATH=. $(BIN)/python benchmarks/corpus.py
 
+# A team's million turn pairs as a reader sees them. The database is made once (half an hour, 10 GB).
+bench-team: $(VENV)/.dev
+	PYTHONPATH=. $(BIN)/python benchmarks/team.py
+
 # What `usage` costs, beside ccusage in a scratch folder (its binaries come as a package of their own).
 bench-usage: $(VENV)/.dev
 	@test -x build/ccusage/node_modules/.bin/ccusage || { mkdir -p build/ccusage && cd build/ccusage && \
@@ -123,6 +160,10 @@ bench-viewer: $(VENV)/.dev browser
 	@test -x build/peer/bin/agentsview || { $(PYTHON) -m venv build/peer && \
 	  build/peer/bin/pip -q install agentsview; }
 	PYTHONPATH=. $(BIN)/python benchmarks/viewer.py --peer build/peer/bin/agentsview
+
+# Do links land? 200 deep links and 100 search hits in a real Chromium; fails where one does not.
+deep-links: $(VENV)/.dev browser
+	PYTHONPATH=. $(BIN)/python benchmarks/deep_links.py
 
 # The built wheel, in an empty environment, against the tests.
 wheel: $(VENV)/.dev
