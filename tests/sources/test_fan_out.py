@@ -17,9 +17,12 @@ from minutebook.sources.fan_out import fan_out
 @pytest.fixture
 def transcripts(monkeypatch: pytest.MonkeyPatch) -> list[Transcript]:
     monkeypatch.setattr(module, "_WORTH_FORKING", 0)
-    # Tests that ran before in this process may have left an idle thread of a library's.
-    count, before = threading.active_count, threading.active_count()
-    monkeypatch.setattr(threading, "active_count", lambda: count() - before + 1)
+    # Tests that ran before in this process may have left an idle thread of a library's, which
+    # may end at any moment.
+    before = set(threading.enumerate())
+    monkeypatch.setattr(
+        threading, "active_count", lambda: 1 + len(set(threading.enumerate()) - before)
+    )
     return [Transcript(Path(str(n)), "test", f"s{n}", n * 1000, 0.0) for n in range(40)]
 
 
