@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from minutebook import said
-from minutebook.archive import Archive
+from minutebook.archive import Archive, finding
 from minutebook.archive.refreshing import refresh
 from minutebook.extract.offline import OfflineExtractor
 from minutebook.verbs.ingest import ingest
@@ -52,7 +52,10 @@ def made(examples: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
     archive.say("Reed", said.Star())
     archive.say("Wren", said.Set("1", values={"topic": SECRET}))
     archive.say("Wren", said.Hide("1"))
-    yield Place(folder / "archive", config, served)
+    with pytest.MonkeyPatch.context() as patient:
+        # On a busy machine the server may write the index for longer than a search waits.
+        patient.setattr(finding, "_MOMENT", 60.0)
+        yield Place(folder / "archive", config, served)
     served.stop()
 
 

@@ -9,16 +9,19 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from minutebook.archive import Archive
+from minutebook.archive import Archive, finding
 from minutebook.archive.finding import search
 from minutebook.archive.refreshing import refresh
 from minutebook.index.query import parse_query
+from minutebook.record.store import writing
 from tests.archive.test_operations import put
 from tests.conftest import assistant, user
 
@@ -71,6 +74,27 @@ def test_a_search_during_an_ingest(places: list[str]) -> None:
     assert ingest.communicate(timeout=120) and ingest.returncode == 0
     answers.append(hits(started("search", "walnut7", "--json", *places)))
     assert {found[0]["session_id"][:8] for found in answers} == {"00000007"}
+
+
+@pytest.mark.parametrize("patience", [60.0, 0.0])
+def test_a_search_waits_a_moment_for_another(
+    places: list[str], patience: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ARC-05: what is new is found beside a server that writes the index; where that takes longer,
+    the old index answers and the answer says so."""
+    monkeypatch.setattr(finding, "_MOMENT", patience)
+    archive = Archive(Path(places[3]), (Path(places[1]),))
+    refresh(archive)
+    put(Path(places[1]), user("A hazelnut, too", uuid="hazel"), name="f" * 8 + "-2222-4333-8444-5")
+    with ExitStack() as stack:
+        stack.enter_context(writing(archive.layout.search_lock, "search"))
+        later = threading.Timer(0.3, stack.close)
+        if patience:
+            later.start()
+        answer = search(Archive(archive.root, (Path(places[1]),)), parse_query("hazelnut"))
+        if patience:
+            later.join()
+    assert (answer.busy, len(answer.hits)) == ((False, 1) if patience else (True, 0))
 
 
 def test_a_killed_refresh_leaves_nothing_wrong(places: list[str]) -> None:

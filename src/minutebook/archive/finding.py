@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 Sort = Literal["relevance", "date"]
 _NEAR = 800  # passages that are compared
 _PATIENCE = 120.0  # seconds to wait for an index that somebody else makes for the first time
+_MOMENT = 1.0  # seconds to wait for another process that brings the index up to date
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -201,20 +202,24 @@ def present(archive: Archive) -> set[str]:
 def bring_up_to_date(archive: Archive) -> tuple[Refreshed | None, bool]:
     """Bring the index up to date, or use the old one where it cannot be written.
 
-    The archive may be read-only, or another process may be writing the index: one that is made
-    for the first time is waited for. A read-only archive without one gets it in a temporary
-    folder, for as long as it is open (ARC-09).
+    The archive may be read-only, or another process may be writing the index: that is waited for
+    a moment, so that what was just said is found beside a server, and for longer where there is
+    no index yet. A read-only archive without one gets it in a temporary folder, for as long as
+    it is open (ARC-09).
     """
     if archive.remote is not None:
         return None, False  # whoever pushes keeps it up to date
-    until = time.monotonic() + _PATIENCE
+    began = time.monotonic()
     while True:
         try:
             return refresh(archive), False
         except (Locked, OSError) as error:
-            if _is_whole(archive):
+            waited = time.monotonic() - began
+            if isinstance(error, Locked) and waited < _MOMENT:
+                time.sleep(0.05)
+            elif _is_whole(archive):
                 return None, True
-            if isinstance(error, Locked) and time.monotonic() < until:
+            elif isinstance(error, Locked) and waited < _PATIENCE:
                 time.sleep(0.1)
             elif isinstance(error, Locked) or os.access(archive.root, os.W_OK):
                 raise
