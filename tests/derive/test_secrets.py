@@ -90,6 +90,7 @@ def planted(seed: int) -> list[Planted]:
     grid = f"{chars(rng, URLSAFE, 22)}.{chars(rng, URLSAFE, 43)}"
     blob = f"{chars(rng, ALNUM, 16)}_{chars(rng, ALNUM, 30)}"
     bearer = chars(rng, ALNUM, 40)
+    webhook = chars(rng, URLSAFE, 68)
     return [
         *made,
         ("OpenAI key", "{}", "sk-", legacy),
@@ -97,6 +98,9 @@ def planted(seed: int) -> list[Planted]:
         ("Slack token", "{}", "xo" + "xb-", slack + chars(rng, ALNUM, 24)),
         ("Slack token", "{}", "xap" + "p-", f"1-A0{slack}{chars(rng, HEX, 64)}"),
         ("Slack webhook", "https://hooks.slack.com/services/{}", "", hook),
+        ("Discord webhook", "https://discord.com/api/webhooks/123456789012345678/{}", "", webhook),
+        ("cookie", "Cookie: theme=dark; sid={}", "", bearer),
+        ("cookie", "set-cookie: sid={}; Path=/; HttpOnly", "", bearer),
         ("SendGrid key", "{}", "S" + "G.", grid),
         ("Vercel token", "{}", "vercel" + "_blob_rw_", blob),
         ("AWS secret key", "aws_secret_access_key = {}", "", aws),

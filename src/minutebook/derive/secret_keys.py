@@ -128,6 +128,12 @@ _PHRASES = (
         r"hooks\.slack\.com/\w{5,20}/(?P<own>[\w/]{20,200})",
         _random,
     ),
+    (
+        "Discord webhook",
+        "/api/webhooks/",
+        r"/api/webhooks/\d{15,22}/(?P<own>[\w-]{50,100})(?![\w-])",
+        _random,
+    ),
     ("Telegram bot token", ":AA", r"(?<=\d{8}):(?P<own>AA[\w-]{33})(?![\w-])", _random),
     (
         "bearer token",
@@ -182,6 +188,13 @@ _PEM_OPEN = pattern(
 _PEM_LONGEST = 20_000
 
 
+_COOKIES = pattern(rf"ookie{_ASSIGN}(?=[\w.$-]{{1,80}}=)", re.ASCII)
+_COOKIE = pattern(
+    r"""[\w.$-]{1,80}=(?P<own>[^\s;,"'\\`<>(){}$&•\x00-\x1f]{0,4000})(?:;[ ]?(?=[\w.$-]{1,80}=))?""",
+    re.ASCII,
+)
+
+
 def beginning(secret: str, kind: str) -> str:
     """The part of a key that everybody knows: `ghp_`."""
     found = (
@@ -218,6 +231,7 @@ def key_hints() -> Iterator[Hint]:
         behind = _behind(rules) if around.endswith("16})") else ""
         yield Hint(sign, partial(_read, tuple(rules)), around + behind)
     yield Hint("-", _read_pem, "BEGIN (?<=-----BEGIN )")
+    yield Hint("ookie", partial(_read_cookies, len(rows) + 1))
 
 
 def _behind(rules: Sequence[_Rule]) -> str:
@@ -242,6 +256,17 @@ def _read_pem(text: str, end: int) -> Iterator[Candidate]:
     stop = _pem_end(text, begin.end()) if begin else None
     if begin and stop is not None:
         yield begin.start(), 0, stop, "private key"
+
+
+def _read_cookies(rank: int, text: str, end: int) -> Iterator[Candidate]:
+    """`Cookie: theme=dark; session=…`: values that a machine made."""
+    begin = _COOKIES.match(text, end - len("ookie"))
+    cookie = _COOKIE.match(text, begin.end()) if begin else None
+    while cookie:
+        own = cookie["own"]
+        if len(own) >= 16 and _random(cookie) and not own.endswith("..."):  # cut when printed
+            yield cookie.start("own"), rank, cookie.end("own"), "cookie"
+        cookie = _COOKIE.match(text, cookie.end()) if cookie[0].endswith((";", " ")) else None
 
 
 def _either(words: str) -> str:
