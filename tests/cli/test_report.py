@@ -9,6 +9,7 @@ import pytest
 
 from minutebook.archive import Archive, open_archive
 from minutebook.archive.reporting import LeftOut, ProjectMinutes, Report, Work
+from minutebook.errors import BadArgument
 from minutebook.extract.offline import OfflineExtractor
 from minutebook.mcp.tools import Tools
 from minutebook.model.engagement import Engagement, SessionRecord
@@ -36,6 +37,23 @@ def test_a_report_is_a_page_of_markdown(run: Run, places: list[str], columns: in
     assert (ran.status, ran.err) == (0, "")
     golden("report.txt", ran.out)
     assert "\x1b" not in ran.out and ran.out.count("Add passkey login") == 1
+
+
+def test_a_report_of_one_session(run: Run, places: list[str]) -> None:
+    """SHARE-02: the minutes of a session, to paste; the same in the library and MCP; a filter
+    beside it is refused; a copy has what it copied."""
+    ran = run("report", "7c8fc3ae", *places)
+    golden("report_session.txt", ran.out)
+    with open_archive(places[3], [places[1]]) as archive:
+        own = archive.report("7c8fc3ae")
+        assert own.session is not None and own.session.rounds == 6
+        assert "Add passkey login" in Tools(archive).report(session="7c8fc3ae")
+        with pytest.raises(BadArgument, match="leave out since"):
+            archive.report("Reed", since="March")
+    told = json.loads(run("report", "7c8fc3ae", "--json", *places).out)["report"]
+    assert (told["engagements"], told["session"]["name"]) == (2, own.session.name)
+    assert run("report", "7c8fc3ae", "--week", *places).status == 2
+    assert run("report", "nobody", *places).status == 2
 
 
 def test_it_is_of_this_week_by_default(run: Run, places: list[str]) -> None:

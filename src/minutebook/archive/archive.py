@@ -458,12 +458,12 @@ class Archive:
         how |= {"limit": limit, "offset": offset, **self._meaning.ways}
         return with_threads(self, search(self, asked, **how).hits)
 
-    def report(self, **period: str | None) -> Report:
-        """The minutes of a period, by project: `project`, `agent`, `since`, `until`, `date`; of
-        this week unless another one is named."""
-        from minutebook.archive.reporting import named_period, report_of
+    def report(self, session: str | None = None, **period: str | None) -> Report:
+        """The minutes of a session, or of a period (this week unless another one is named), by
+        project: `project`, `agent`, `since`, `until`, `date`."""
+        from minutebook.archive.reporting import reported
 
-        return report_of(self, named_period(**period))
+        return reported(self, session, **period)
 
     def budget(self, session: str) -> SessionBudget:
         """How full the model's window was in each round of a session, and with what."""

@@ -17,6 +17,7 @@ from minutebook.archive.prospective import prospective
 from minutebook.archive.threads import threads
 from minutebook.derive.committed import last_of_each, subject_of
 from minutebook.derive.genealogy import Pair
+from minutebook.errors import BadArgument
 from minutebook.index.entry import seconds
 from minutebook.index.query import Filters, limits, span
 from minutebook.model.engagement import OPEN_PHASES, Engagement, SessionRecord
@@ -118,6 +119,17 @@ class Week(msgspec.Struct, frozen=True):
     """Its Sunday."""
 
 
+class ReportedSession(msgspec.Struct, frozen=True, kw_only=True):
+    """The one session that a report is of."""
+
+    id: str
+    name: str
+    """Its agent's name, else its title."""
+    rounds: int
+    summary: str | None = None
+    """What is said of it as a whole, where that says more than the topics."""
+
+
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     since: str | None
     """First day."""
@@ -126,6 +138,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     project: str | None = None
     agent: str | None = None
     """The agent it is of, where one was named."""
+    session: ReportedSession | None = None
+    """The session it is of, where one was named."""
     sessions: int = 0
     engagements: int = 0
     projects: tuple[ProjectMinutes, ...] = ()
@@ -140,9 +154,6 @@ def report_of(archive: Archive, filters: Filters) -> Report:
     """The minutes of what passes the filters; an engagement belongs to the day it began on."""
     pairs, copies = once(archive, matching(archive.records(), filters))
     pairs.sort(key=_order)
-    projects: dict[str, list[Pair]] = {}
-    for pair in pairs:
-        projects.setdefault(project_of_pair(pair), []).append(pair)
     return Report(
         since=_day(filters.after),
         until=_day(filters.before - 1 if filters.before is not None else None),
@@ -150,12 +161,61 @@ def report_of(archive: Archive, filters: Filters) -> Report:
         agent=filters.agent,
         sessions=_sessions(pairs),
         engagements=len(pairs),
-        projects=tuple(
-            _minutes(archive, name, found) for name, found in sorted(projects.items(), key=_name)
-        ),
+        projects=_by_project(archive, pairs),
         prospective=tuple(open_files(archive, filters.project)),
         left_out=_left_out(archive, filters, copies),
         latest=None if pairs else _latest(archive, filters),
+    )
+
+
+def reported(archive: Archive, session: str | None, **period: str | None) -> Report:
+    """The report that these words ask for: of a session, or of a period."""
+    if session is None:
+        return report_of(archive, named_period(**period))
+    if given := ", ".join(name for name, value in period.items() if value):
+        raise BadArgument(f"The report of a session takes no filter: leave out {given}.")
+    return session_report(archive, archive.resolve(session))
+
+
+def session_report(archive: Archive, session_id: str) -> Report:
+    """The minutes of one session, with what it copied: short enough to paste."""
+    summary = archive.summary(session_id)
+    record = archive.records().get(session_id)
+    own = record.engagements if record is not None else ()
+    shown = [(record, e) for e in own if record is not None and not e.hidden]
+    shown.sort(key=_order)
+    return Report(
+        since=_day(seconds(summary.info.started) or None),
+        until=_day(seconds(summary.info.ended) or None),
+        session=ReportedSession(
+            id=session_id,
+            name=summary.name,
+            rounds=summary.info.rounds,
+            summary=_summary(record, shown),
+        ),
+        sessions=1,
+        engagements=len(shown),
+        projects=_by_project(archive, shown),
+        left_out=LeftOut(
+            ghosts=int(record is not None and record.ghost),
+            unread=int(not own and not (record is not None and record.ghost)),
+            hidden=len(own) - len(shown),
+        ),
+    )
+
+
+def _summary(record: SessionRecord | None, pairs: Iterable[Pair]) -> str | None:
+    """What is said of the whole session, unless it only repeats the topics."""
+    said = record.session_summary if record is not None else None
+    return said if said and not all(e.topic in said for _, e in pairs) else None
+
+
+def _by_project(archive: Archive, pairs: Iterable[Pair]) -> tuple[ProjectMinutes, ...]:
+    projects: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        projects.setdefault(project_of_pair(pair), []).append(pair)
+    return tuple(
+        _minutes(archive, name, found) for name, found in sorted(projects.items(), key=_name)
     )
 
 

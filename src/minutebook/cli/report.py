@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 
 @click.command("report")
+@click.argument("session", shell_complete=completion.sessions, required=False)
 @archive_options
 @team_option
 @period_options
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 @click.option("--force", is_flag=True, help="Overwrite FILE if it exists.")
 @json_option
 def command(
+    session: str | None,
     roots: tuple[str, ...],
     archive: str | None,
     team: bool,
@@ -60,17 +62,18 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Report on a period: what was done, decided and shipped, and what is still open.
+    """Report on a period or a session: done, decided, shipped, and still open.
 
-    Grouped by project; this week unless you name another period. Copies of a conversation appear
-    once, secrets are masked, and the end says how much was left out.
+    Grouped by project; this week unless you name a SESSION or another period. Copies of a
+    conversation appear once, secrets are masked, and the end says how much was left out.
 
     \b
     Examples:
       minutebook report --week
       minutebook report --since "2 weeks ago" --project orchard --out week.html
+      minutebook report Reed
     """
-    from minutebook.archive.reporting import period_of, report_of
+    from minutebook.archive.reporting import period_of, report_of, session_report
     from minutebook.verbs.share import save
 
     if force and out is None:
@@ -78,9 +81,14 @@ def command(
     if as_json and kind not in (None, "json"):
         raise BadArgument(f"--json and --format {kind} contradict each other: choose one.")
     format: ReportFormat = "json" if as_json else format_of(out, kind, REPORT_FORMATS) or "md"
+    if session is not None and (project or agent or any(options.values())):
+        raise BadArgument("Filters choose among sessions: leave out the filters or SESSION.")
     book = opened(archive, roots, team=team)
-    after, before = period_of(*limits_of(options))
-    found = report_of(book, Filters(project=project, agent=agent, after=after, before=before))
+    if session is not None:
+        found = session_report(book, book.resolve(session))
+    else:
+        after, before = period_of(*limits_of(options))
+        found = report_of(book, Filters(project=project, agent=agent, after=after, before=before))
     content = report_content(found, format)
     if out is not None:
         save(book, expanded(out), content, force=force)

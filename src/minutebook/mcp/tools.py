@@ -290,12 +290,13 @@ class Tools:
         since: given.Since = None,
         until: given.Until = None,
         date: given.Date = None,
+        session: given.OneSession = None,
         cursor: given.Cursor = None,
     ) -> str:
-        """Report on a period (default: this week): what was done, decided and shipped, and what is
-        still open, by project. Addresses are for `show`."""
+        """Report on a period (default: this week) or a session: what was done, decided and shipped,
+        and what is still open, by project. Addresses are for `show`."""
         found = self._archive.report(
-            project=project, agent=agent, since=since, until=until, date=date
+            session, project=project, agent=agent, since=since, until=until, date=date
         )
         lines = report_markdown(found).splitlines()
         page, more = paged(lines, str, cursor, len(lines))

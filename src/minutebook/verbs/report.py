@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, get_args
 
-from minutebook.archive.reporting import LeftOut, OpenFile, ProjectMinutes, Report, Work
+from minutebook.archive.reporting import (
+    LeftOut,
+    OpenFile,
+    ProjectMinutes,
+    Report,
+    ReportedSession,
+    Work,
+)
 from minutebook.derive.wording import plural
 from minutebook.model.session import project_of
 from minutebook.record.indexes import harmless
@@ -38,13 +45,16 @@ def report_left_out(report: Report) -> str:
 def report_name(report: Report, format: ReportFormat) -> str:
     """A name for its file: ``minutes-2026-03-02-2026-03-08.md``."""
     days = [day for day in (report.since, report.until) if day]
+    days = [report.session.id[:8]] if report.session is not None else days
     return "-".join(["minutes", *dict.fromkeys(days)]) + f".{format}"
 
 
 def report_markdown(report: Report) -> str:
     """A report as plain Markdown that reads well as it is."""
     lines = [f"# Minutes {period_words(report, harmless)}", ""]
-    if report.engagements:
+    if report.session is not None:
+        lines += _session(report.session, report.engagements)
+    elif report.engagements:
         counts = (
             plural(report.engagements, "engagement"),
             plural(report.sessions, "session"),
@@ -72,8 +82,18 @@ def period_words(report: Report, safe: Callable[[str], str] = str) -> str:
         when = f"since {since}"
     else:
         when = f"until {until}" if until else "so far"
+    if report.session is not None:
+        return f"of {safe(report.session.name)}, {when.removeprefix('of ')}"
     named = (when, *(safe(text) for text in (report.project, report.agent) if text))
     return ", ".join(named)
+
+
+def _session(session: ReportedSession, engagements: int) -> list[str]:
+    counts = (plural(engagements, "engagement"), plural(session.rounds, "round"))
+    if not engagements:
+        return [f"No minutes were taken of this session ({counts[1]}).", ""]
+    said = [harmless(session.summary), ""] if session.summary else []
+    return ["{} in {}.".format(*counts), "", *said]
 
 
 def _project(minutes: ProjectMinutes) -> list[str]:
