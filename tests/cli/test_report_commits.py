@@ -9,7 +9,9 @@ import pytest
 
 from minutebook.archive import Archive
 from minutebook.archive.reporting import named_period, report_of
+from minutebook.derive.activity import Activity, Commit
 from minutebook.derive.committed import last_of_each
+from minutebook.extract.records import with_facts
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.record.engagements import append_record
 from minutebook.record.indexes import harmless
@@ -33,6 +35,24 @@ from minutebook.verbs.report import report_content, report_markdown
 def test_a_commit_counts_once_and_a_step_not_at_all(made: list[str], kept: list[str]) -> None:
     """SHARE-02: the last of several with one subject; no fixups, and nothing that was reverted."""
     assert list(last_of_each(made)) == kept
+
+
+def test_an_amended_commit_is_gone() -> None:
+    """SHARE-02: an engagement has the commit that took its place, whatever it is called; an amend
+    of what an earlier engagement committed adds one."""
+    made = (Commit("1a2b3c4", "Add x"), Commit("2b3c4d5", "Add x!", amends=True))
+    rounds = [
+        Activity(number=1, commits=made),
+        Activity(number=2, commits=(Commit("3c4d5e6", "Add x, at last", amends=True),)),
+    ]
+
+    def commits(*turns: int) -> tuple[str, ...]:
+        whole = Engagement(id="a", topic="x", method="build", turn_range=(turns[0], turns[-1]))
+        return with_facts(whole, rounds).commits
+
+    assert commits(1, 2) == ("3c4d5e6 Add x, at last",)
+    assert commits(1, 1) == ("2b3c4d5 Add x!",)
+    assert commits(2, 2) == ("3c4d5e6 Add x, at last",)
 
 
 def _archive(tmp_path: Path) -> Archive:

@@ -19,17 +19,20 @@ def test_files_commits_and_requests_are_found(read_records: ReadRecords) -> None
             tool_use("t4", command="git commit -am fix"),
             tool_use("t5", command="gh pr create --fill"),
             tool_use("t6", command="gh pr view 99"),
+            tool_use("t7", command="git commit --amend -m 'Fix it'"),
         ),
         tool_result("t3", "1 failed", is_error=True),
         tool_result("t4", "[main 1a2b3c4] Fix the redirect\n 1 file changed"),
         tool_result("t5", url),
         tool_result("t6", "https://github.com/mara/orchard/pull/99"),
+        tool_result("t7", "[main 2b3c4d5] Fix it\n 1 file changed"),
         assistant("Done: it is open.", id="msg_2"),
     )
     seen = activity(session.rounds[0])
     assert seen.files == ("/o/a.py",)
-    assert (seen.edits, seen.tests, seen.committing) == (2, 1, 1)
-    assert seen.commits == (Commit("1a2b3c4", "Fix the redirect"),)
+    assert (seen.edits, seen.tests, seen.committing) == (2, 1, 2)
+    amended = Commit("2b3c4d5", "Fix it", amends=True)
+    assert seen.commits == (Commit("1a2b3c4", "Fix the redirect"), amended)
     assert seen.pull_requests == (url,)
     assert seen.closes and seen.answer == "Done: it is open."
 

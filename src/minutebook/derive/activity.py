@@ -62,6 +62,7 @@ _SAYS = re.compile(  # what one of them holds: most commands do not, and it is l
     r"|fly|vercel|netlify|docker|twine|publish|wrangler|serverless|systemctl"
 )
 _COMMIT = re.compile(r"^\[[^\]\n]{1,200} (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.*)$", re.MULTILINE)
+_AMENDS = re.compile(r"\bcommit\b[^\n;&|]{0,400} --amend\b")
 _OPENS = re.compile(r"\b(?:gh pr create|glab mr create|hub pull-request)\b")
 _TITLED = re.compile(r"--title[ =](?P<quote>[\"'])(?P<title>(?:\\[^\n]|[^\n\\]){3,300}?)(?P=quote)")
 _ESCAPED = re.compile(r"\\([\"`$\\])")
@@ -73,6 +74,8 @@ _PULL = re.compile(
 class Commit(msgspec.Struct, frozen=True):
     hash: str
     subject: str
+    amends: bool = False
+    """Whether it took the place of the commit before it."""
 
 
 class Activity(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -218,8 +221,10 @@ def commits_of(call: ToolCall) -> list[Commit]:
     text = call.result.text[:_RESULT_CHARS]
     if "\n[" not in text and not text.startswith("["):
         return []
-    found = _COMMIT.finditer(text)
-    return [Commit(match["hash"], match["subject"].strip()) for match in found]
+    found = [Commit(match["hash"], match["subject"].strip()) for match in _COMMIT.finditer(text)]
+    if found and _AMENDS.search(command_of(call)):
+        found[-1] = msgspec.structs.replace(found[-1], amends=True)
+    return found
 
 
 def pull_requests_of(call: ToolCall) -> list[str]:

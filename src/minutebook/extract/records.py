@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from minutebook.derive.activity import Activity
+from minutebook.derive.activity import Activity, Commit
 from minutebook.derive.record import bare_record
 from minutebook.derive.references import references
 from minutebook.derive.titles import session_title
@@ -96,7 +96,7 @@ def with_facts(
         started=started,
         ended=ended,
         files=_unique(file for round in part for file in round.files)[:_MOST_FILES],
-        commits=_unique(f"{c.hash} {c.subject}".strip() for round in part for c in round.commits),
+        commits=_unique(f"{c.hash} {c.subject}".strip() for c in _standing(part)),
         pull_requests=_unique(pulls),
         branches=_unique(round.branch for round in part if round.branch),
         references=_unique(
@@ -104,6 +104,16 @@ def with_facts(
         )[:_MOST_REFERENCES],
         needs=_unique(name for round in part for name in round.needs)[:_MOST_REFERENCES],
     )
+
+
+def _standing(rounds: Sequence[Activity]) -> list[Commit]:
+    """The commits of these rounds without those that another one took the place of."""
+    made: list[Commit] = []
+    for commit in (commit for round in rounds for commit in round.commits):
+        if commit.amends and made:
+            made.pop()
+        made.append(commit)
+    return made
 
 
 def _committed(rounds: Sequence[Activity]) -> Iterable[str]:
