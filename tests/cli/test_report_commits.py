@@ -47,7 +47,14 @@ def test_an_amended_commit_is_gone() -> None:
     ]
 
     def commits(*turns: int) -> tuple[str, ...]:
-        whole = Engagement(id="a", topic="x", method="build", turn_range=(turns[0], turns[-1]))
+        whole = Engagement(
+            id="a",
+            topic="x",
+            project="",
+            method="build",
+            phase="completed",
+            turn_range=(turns[0], turns[-1]),
+        )
         return with_facts(whole, rounds).commits
 
     assert commits(1, 2) == ("3c4d5e6 Add x, at last",)
