@@ -21,6 +21,7 @@ MAY_SKIP: tuple[tuple[str, str], ...] = (
     ("tests/archive/test_lineage.py", _CORPUS),
     ("tests/archive/test_operations.py", _CORPUS),
     ("tests/archive/test_rebuild.py", _CORPUS),
+    ("tests/archive/test_exports_read_again.py", _CORPUS),
     ("tests/archive/test_way_back.py", _CORPUS),
     ("tests/cli/test_completion_shells.py", "needs the shell"),
     ("tests/cli/test_fastembed.py", "needs a sentence transformer"),

@@ -18,6 +18,7 @@ from minutebook.derive.identity import Identity, identify
 from minutebook.derive.times import instant
 from minutebook.derive.titles import session_title
 from minutebook.model import Link, Roster, SessionInfo
+from minutebook.record.facts import standing
 from minutebook.record.ledger import Entry
 from minutebook.sources.base import Transcript, Trouble
 from minutebook.sources.library import Library, Overview, open_file, overview
@@ -265,8 +266,7 @@ def gathered(
                 found.append(known.of_entry(transcript.session_id, None))
             continue
         if archived is not None:
-            if info.rounds < archived.rounds:  # the transcript has lost something
-                info = archived.info
+            info = standing(info, archived.info, archived.rounds)
             info = msgspec.structs.replace(info, rounds=count(transcript.session_id))
         found.append(known.of_transcript(info, transcript))
     return {session.id: session for session in _hidden_with(linked(found))}, unusable

@@ -26,7 +26,7 @@ from minutebook.model.engagement import SessionRecord
 from minutebook.model.said import Set
 from minutebook.record.checkpoints import keep_checkpoint
 from minutebook.record.documents import peek
-from minutebook.record.facts import SessionFacts, read_facts
+from minutebook.record.facts import SessionFacts, read_facts, standing
 from minutebook.record.header import headed, header_of
 from minutebook.record.layout import Layout, SessionFolder, agent_id_of
 from minutebook.record.ledger import Entry
@@ -182,8 +182,8 @@ class SessionWriting:
     def info(self) -> SessionInfo:
         """What the transcript says of itself, in the archive's numbering."""
         info = self._growth.reading.info()
-        if self._known is not None and info.rounds < self._known.written.rounds:
-            info = self._known.info  # the transcript has lost something
+        if self._known is not None:
+            info = standing(info, self._known.info, self._known.written.rounds)
         return msgspec.structs.replace(info, rounds=self.count)
 
     @property

@@ -72,6 +72,29 @@ class SessionFacts(msgspec.Struct, kw_only=True, omit_defaults=True):
     """Fields a person added to the document's frontmatter."""
 
 
+def standing(read: SessionInfo, known: SessionInfo, rounds: int) -> SessionInfo:
+    """What is known of a session whose transcript now reads like this; of `known`, `rounds` are
+    written.
+
+    A transcript that has lost rounds has nothing to say. An export of ours has less to say than
+    the transcript it was made from: it takes nothing away, and adds what came after it.
+    """
+    if read.rounds < rounds:
+        return known
+    if read.origin is None:
+        return read
+    if read.rounds == rounds:
+        return msgspec.structs.replace(known, origin=read.origin)
+    kept: dict[str, Any] = {
+        name: old
+        for name, old in msgspec.structs.asdict(known).items()
+        if not (new := getattr(read, name)) or (type(old) is int and old > new)
+    }
+    kept["ended"] = max(filter(None, (known.ended, read.ended)), default=None)
+    kept["usage"] = max(known.usage, read.usage, key=lambda usage: usage.total)
+    return msgspec.structs.replace(read, **kept)
+
+
 class NewerFormat(ValueError):
     """A file that a newer minutebook has written."""
 

@@ -238,13 +238,15 @@ class Dispatcher:
         if carried.origin is not None:
             self.info.origin(carried.origin)
             self.clocked = carried.clocked
+            self._stream.exported = True
         if carried.round is not None:
             start = carried.round
             self.main.assembler.begin(start.cwd, start.branch, prompted=start.prompted)
         if carried.facts is not None and self._stream.full:
             facts = carried.facts
             self.main.assembler.facts(facts.clock, facts.progress, facts.compactions)
-        self.clocked = self.clocked and not carried.end
+        if carried.end:
+            self.clocked = self._stream.exported = False
         self._carried(carried.message, Record(type="minutebook"))
 
     def _carried(self, message: Message | None, record: Record[Any]) -> None:

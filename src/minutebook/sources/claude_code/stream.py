@@ -54,6 +54,8 @@ class RecordStream:
         self.report = report
         self.attentive = False
         """Set while the next reply matters even to a skim: no line is passed over then."""
+        self.exported = False
+        """Set inside an export of ours, where a record may be there for Claude alone."""
         self.calls_passed = 0
         """Tool calls in lines a skim has passed over since this was last reset."""
         self.last_passed: Record[Any] | None = None
@@ -88,7 +90,8 @@ class RecordStream:
             content = find(_CONTENT, start, window)
             if find(_PROGRESS, start, content if content > 0 else window) >= 0:
                 continue
-            if content > 0 and not self.attentive and find(_SIDECHAIN, start, content) < 0:
+            passable = content > 0 and not self.attentive and not self.exported
+            if passable and find(_SIDECHAIN, start, content) < 0:
                 content += len(_CONTENT)
                 if find(_GLUED, content, end) >= 0:
                     pass  # two records on one line: the second may be anything
