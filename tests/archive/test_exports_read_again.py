@@ -66,7 +66,7 @@ def test_nothing_known_is_lost_to_an_export(source: Path, tmp_path: Path) -> Non
 
 
 def test_a_continued_export_adds_to_what_is_known(tmp_path: Path) -> None:
-    """OPS-13, OPS-04: what came after the export counts, and what only the transcript said stays."""
+    """OPS-13, OPS-04: what came after the export counts; what only the transcript said stays."""
     home, root = tmp_path / "home", tmp_path / "archive"
     put(
         home / "projects" / "-w",
