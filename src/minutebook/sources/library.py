@@ -33,12 +33,14 @@ class Library:
 
     @cached_property
     def _found(self) -> tuple[list[Transcript], list[Trouble]]:
-        transcripts: list[Transcript] = []
+        listed: dict[tuple[Path, str], list[Transcript]] = {}
         troubles: list[Trouble] = []
         for source, places in self._shares():
             found, odd = source.discover(places)
-            transcripts += found
+            for transcript in found:
+                listed.setdefault((transcript.path, transcript.key), []).append(transcript)
             troubles += odd
+        transcripts = [_owned(rivals) for rivals in listed.values()]
         transcripts.sort(key=lambda t: (-t.mtime, str(t.path)))
         return transcripts, troubles
 
@@ -93,6 +95,15 @@ def _claimed(place: Path) -> list[str]:
     """Whose transcripts are at a place; nobody's is the first source's, which says so."""
     found = [source.name for source in SOURCES.values() if source.claims(place)]
     return found or [next(iter(SOURCES))]
+
+
+def _owned(rivals: list[Transcript]) -> Transcript:
+    """A file is one agent's: of several that list it, in a folder that has files of more than
+    one, the one that knows it by what is in it."""
+    if len(rivals) == 1:
+        return rivals[0]
+    known = (rival for rival in rivals if SOURCES[rival.source].claims(rival.path))
+    return next(known, rivals[0])
 
 
 def chosen_copies(

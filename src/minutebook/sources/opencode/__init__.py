@@ -74,6 +74,16 @@ class OpenCode(FileSource):
 
     # -- watching
 
+    def folders(self, places: Iterable[Path]) -> list[Path]:
+        """The database that was moved elsewhere, too; not all of the folder it is in."""
+        from minutebook.sources.opencode.locate import moved
+
+        chosen = list(places)
+        found, elsewhere = super().folders(chosen), moved()
+        if not chosen and elsewhere is not None and elsewhere.is_file():
+            found.append(elsewhere)
+        return found
+
     def matters(self, path: Path) -> bool:
         from minutebook.sources.opencode.locate import matters
 

@@ -32,5 +32,13 @@ class Pi(LinesSource):
 
     # -- watching
 
+    def folders(self, places: Iterable[Path]) -> list[Path]:
+        """Where its sessions were moved to, too."""
+        chosen = list(places)
+        found, elsewhere = super().folders(chosen), locate.moved()
+        if not chosen and elsewhere is not None and elsewhere.is_dir():
+            found.append(elsewhere)
+        return list(dict.fromkeys(found))
+
     def sessions_of(self, paths: Iterable[Path]) -> set[str]:
         return {locate.session_id(path) for path in paths}
