@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -71,8 +73,8 @@ def test_files_of_several_agents_in_one_folder(tmp_path: Path) -> None:
 
 
 def of_claude() -> list[Transcript]:
-    files = [path for path in corpus_files("claude/projects/*/*.jsonl") if path.stat().st_size]
-    own = [path for path in files[:40] if SOURCES["claude-code"].claims(path)]
+    real = [path for path in corpus_files("claude/projects/*/*.jsonl") if path.stat().st_size]
+    own = [path for path in real[:40] if SOURCES["claude-code"].claims(path)]
     return [Transcript(path, "claude-code", path.stem, 1, 0.0) for path in own]
 
 
@@ -114,6 +116,46 @@ def place(home: Path, source: str, name: str) -> Path:
     path = home / PLACES[source].format(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
+
+
+@pytest.mark.parametrize("source", sorted(set(SOURCES) - {"claude-code"}))
+def test_a_folder_that_is_closed_to_us_is_told(
+    source: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """FMT-03: `glob` passes over it without a word, and what is in it would be lost unseen."""
+    for each in PLACES:
+        place(home, each, "one").write_bytes(b"{}\n")
+    (home / ".local/share/opencode/storage/message").mkdir(parents=True)
+    closed = place(home, source, "one").parent
+    real = os.scandir
+
+    def scandir(path: Any = ".") -> Any:
+        if not isinstance(path, int) and Path(path) == closed:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    told = {trouble.path: trouble.reason for trouble in Library(()).troubles}
+    assert told[closed] == "permission denied"
+
+
+def test_an_agent_that_is_closed_to_us_costs_only_itself(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """AGT-02: the others' sessions are found, and it is told."""
+    header = {"type": "session", "version": 3, "id": "s1", "cwd": "/w"}
+    place(home, "pi", "s1").write_bytes(as_line(header) + b"\n")
+    (home / ".cursor").mkdir()
+
+    def refuse(_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(home / ".cursor/projects"))
+
+    monkeypatch.setattr(SOURCES["cursor"], "discover", refuse)
+    library = Library(())
+    assert [t.session_id for t in library.transcripts] == ["s1"]
+    assert [(t.path, t.reason) for t in library.troubles] == [
+        (home / ".cursor", "permission denied")
+    ]
 
 
 def test_an_oddly_typed_field_costs_no_session(home: Path) -> None:

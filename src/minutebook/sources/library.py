@@ -12,6 +12,7 @@ from minutebook.errors import Ambiguous, NotFound
 from minutebook.model import FormatReport, SessionInfo
 from minutebook.sources.base import Depth, Reading, Source, Transcript, Trouble, reason_of
 from minutebook.sources.fan_out import fan_out
+from minutebook.sources.files import is_folder
 from minutebook.sources.registry import SOURCES
 
 
@@ -36,7 +37,10 @@ class Library:
         listed: dict[tuple[Path, str], list[Transcript]] = {}
         troubles: list[Trouble] = []
         for source, places in self._shares():
-            found, odd = source.discover(places)
+            try:
+                found, odd = source.discover(places)
+            except OSError as error:  # what one agent closed to us costs only its own sessions
+                found, odd = [], [Trouble(place, reason_of(error)) for place in places]
             for transcript in found:
                 listed.setdefault((transcript.path, transcript.key), []).append(transcript)
             troubles += odd
@@ -52,7 +56,7 @@ class Library:
             if self.places:
                 places = tuple(place for place in named if source.name in claimed[place])
             else:
-                places = tuple(place for place in [source.default_root()] if place.is_dir())
+                places = tuple(place for place in [source.default_root()] if is_folder(place))
             yield source, places
 
     @property
@@ -72,7 +76,7 @@ class Library:
         found: dict[Path, Trouble] = {}
         for source, places in self._shares():
             own = {t.path.parent for t in self.transcripts if t.source == source.name}
-            folders = [place for place in places if place.is_dir()]
+            folders = [place for place in places if is_folder(place)]
             for top in source.folders(folders) if folders else ():
                 own.update((top, *(path for path in top.rglob("*") if path.is_dir())))
             for folder in sorted(own):

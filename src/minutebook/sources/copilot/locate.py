@@ -44,7 +44,7 @@ def claims(path: Path) -> bool:
 
 
 def discover(places: Iterable[Path]) -> tuple[list[Transcript], list[Trouble]]:
-    return found_files(places, SOURCE, _files, session_id)
+    return found_files(places, SOURCE, _files, session_id, (SESSIONS,), 1)
 
 
 def _files(place: Path) -> Iterator[Path]:

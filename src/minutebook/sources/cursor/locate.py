@@ -42,7 +42,7 @@ def claims(path: Path) -> bool:
 
 
 def discover(places: Iterable[Path]) -> tuple[list[Transcript], list[Trouble]]:
-    return found_files(places, SOURCE, _files, session_id)
+    return found_files(places, SOURCE, _files, session_id, (PROJECTS,), 3)
 
 
 def _files(place: Path) -> Iterator[Path]:

@@ -12,6 +12,7 @@ import msgspec
 
 from minutebook.errors import NotFound
 from minutebook.sources.base import Transcript, Trouble, reason_of
+from minutebook.sources.files import closed_folders
 from minutebook.sources.opencode import database, tree
 from minutebook.sources.opencode.records import Families, Family, Held
 
@@ -79,7 +80,7 @@ def discover(places: Iterable[Path]) -> tuple[list[Transcript], list[Trouble]]:
             known = _transcript(path, one, root)
             found.setdefault(known.location, known)
         if root is not None and (storage := _storage(root)) is not None:
-            troubles += tree.unreadable(storage)
+            troubles += [*tree.unreadable(storage), *closed_folders(storage / "session", 1)]
     return list(found.values()), troubles
 
 
