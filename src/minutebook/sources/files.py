@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from io import BufferedReader
@@ -102,6 +103,22 @@ def closed_folders(folder: Path, depth: int) -> Iterator[Trouble]:
             continue
         except OSError as error:
             yield Trouble(place, reason_of(error))
+
+
+def named_in(block: Block, kind: str, named: re.Pattern[str]) -> tuple[Given, ...]:
+    """Files of instructions that stand, one behind the other, in the texts of an attachment."""
+    if not isinstance(block, Attachment) or block.kind != kind:
+        return ()
+    texts: list[Any] = [block.data]
+    found: dict[str, Given] = {}
+    while texts:
+        value = texts.pop()
+        if isinstance(value, dict):
+            texts += value.values()
+        elif isinstance(value, str):
+            for path, content in named.findall(value):
+                found.setdefault(path, Given(path, "attached", content))
+    return tuple(found.values())
 
 
 class FileSource:

@@ -22,6 +22,7 @@ class Codex(LinesSource):
     title = "Codex CLI"
     home = "$CODEX_HOME, else ~/.codex"
     going_on = "codex resume {}"
+    instruction_files = ("AGENTS.override.md", "AGENTS.md")
     places, kinds = locate, tools
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,6 +72,12 @@ class OpenCode(FileSource):
 
     def tool_kind(self, name: str) -> ToolKind:
         return tools.tool_kind(name)
+
+    def home_instructions(self, root: Path | None) -> list[Path]:
+        """Not in the folder of its sessions, but with its settings."""
+        del root
+        config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+        return [path for path in (config / "opencode" / "AGENTS.md",) if path.is_file()]
 
     # -- watching
 

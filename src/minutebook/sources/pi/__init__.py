@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from minutebook.sources.files import LinesSource
+from minutebook.derive.instructions import Given
+from minutebook.model import Block
+from minutebook.sources.files import LinesSource, named_in
 from minutebook.sources.pi import locate, tools
 
 if TYPE_CHECKING:
     from minutebook.sources.pi.read import PiReading
+
+
+_LOADED = re.compile(
+    r'<project_instructions path="([^"\n]{1,4096})">\n(.*?)\n</project_instructions>', re.DOTALL
+)
 
 
 class Pi(LinesSource):
@@ -29,6 +37,10 @@ class Pi(LinesSource):
         from minutebook.sources.pi.read import PiReading
 
         return PiReading
+
+    def instructions(self, block: Block) -> tuple[Given, ...]:
+        """Files whose text is in what the model was told before the prompts."""
+        return named_in(block, "system", _LOADED) or super().instructions(block)
 
     # -- watching
 
