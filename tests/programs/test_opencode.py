@@ -902,7 +902,7 @@ def test_a_damaged_schema_is_a_trouble(store: Store) -> None:
     store.session("ses_a")
     store.close()
     data = store.path.read_bytes()
-    store.path.write_bytes(data.replace(b"CREATE TABLE part", b"CREATE TABL\x8a part"))
+    store.path.write_bytes(data.replace(b"CREATE TABLE part", b"CREATE T\x8aBLE part"))
     assert not SOURCE.claims(store.folder)
     found, (trouble,) = SOURCE.discover([store.folder])
     assert (found, trouble.path) == ([], store.path)

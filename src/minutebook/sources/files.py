@@ -91,18 +91,17 @@ def is_folder(path: Path) -> bool:
 
 def closed_folders(folder: Path, depth: int) -> Iterator[Trouble]:
     """Folders that nobody may look into, this one and those below: `glob` says no word of them."""
-    waiting = [(folder, depth)]
+    waiting = [(str(folder), depth)]
     while waiting:
         place, left = waiting.pop()
         try:
             with os.scandir(place) as entries:
                 if left:
-                    inner = (Path(entry.path) for entry in entries if entry.is_dir())
-                    waiting += [(path, left - 1) for path in inner]
+                    waiting += [(entry.path, left - 1) for entry in entries if entry.is_dir()]
         except (NotADirectoryError, FileNotFoundError):
             continue
         except OSError as error:
-            yield Trouble(place, reason_of(error))
+            yield Trouble(Path(place), reason_of(error))
 
 
 def named_in(block: Block, kind: str, named: re.Pattern[str]) -> tuple[Given, ...]:
