@@ -8,6 +8,7 @@ import pytest
 
 from minutebook.archive import Archive
 from minutebook.derive.instructions import version_hash
+from minutebook.model import Attachment
 from minutebook.sources.registry import SOURCES
 from minutebook.verbs.inscribe import inscribe
 from tests.conftest import needs_corpus
@@ -36,6 +37,21 @@ def test_what_an_agent_wrote_down_is_recorded(
     (file,) = archive.instructions(session_id).files
     assert (file.path, file.grade) == (f"/home/dev/lab/demo/{name}", "recorded")
     assert file.hash == version_hash(TOLD)
+
+
+def test_several_files_are_told_apart_and_a_cut_one_is_not_guessed_at() -> None:
+    """FUT-03: one behind the other, an empty one, one without its end; and not for ever."""
+    text = "".join(
+        f"--- Context from: {p} ---\n{c}\n--- End of Context from: {p} ---\n"
+        for p, c in (("/w/GEMINI.md", "One.\n--- not the end ---"), ("/w/b.md", ""))
+    )
+    cut = "--- Context from: /w/c.md ---\nx\n" * 50_000
+    block = Attachment("context", {"text": text + cut})
+    given = SOURCES["gemini"].instructions(block)
+    assert [(one.path, one.content) for one in given] == [
+        ("/w/GEMINI.md", "One.\n--- not the end ---"),
+        ("/w/b.md", ""),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -104,8 +104,9 @@ def closed_folders(folder: Path, depth: int) -> Iterator[Trouble]:
             yield Trouble(Path(place), reason_of(error))
 
 
-def named_in(block: Block, kind: str, named: re.Pattern[str]) -> tuple[Given, ...]:
-    """Files of instructions that stand, one behind the other, in the texts of an attachment."""
+def named_in(block: Block, kind: str, begin: re.Pattern[str], end: str) -> tuple[Given, ...]:
+    """Files of instructions that stand, one behind the other, in the texts of an attachment.
+    `begin` has the path; it stands in `end` again where that asks for it (``{}``)."""
     if not isinstance(block, Attachment) or block.kind != kind:
         return ()
     texts: list[Any] = [block.data]
@@ -115,8 +116,14 @@ def named_in(block: Block, kind: str, named: re.Pattern[str]) -> tuple[Given, ..
         if isinstance(value, dict):
             texts += value.values()
         elif isinstance(value, str):
-            for path, content in named.findall(value):
-                found.setdefault(path, Given(path, "attached", content))
+            at = 0
+            while (start := begin.search(value, at)) is not None:
+                stop = value.find(end.format(start[1]), start.end() - 1)
+                if stop < 0:
+                    break  # a file that is cut short; what follows would take for ever
+                content = value[start.end() : max(stop, start.end())]
+                found.setdefault(start[1], Given(start[1], "attached", content))
+                at = stop + 1
     return tuple(found.values())
 
 

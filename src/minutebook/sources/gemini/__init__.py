@@ -17,10 +17,8 @@ if TYPE_CHECKING:
     from minutebook.sources.gemini.read import LogReading
 
 
-_LOADED = re.compile(
-    r"^--- Context from: (.{1,4096}) ---\n(.*?)\n--- End of Context from: \1 ---$",
-    re.DOTALL | re.MULTILINE,
-)
+_LOADED = re.compile(r"^--- Context from: ([^\n]{1,4096}) ---\n", re.MULTILINE)
+_LOADED_END = "\n--- End of Context from: {} ---"
 
 
 class Gemini(LinesSource):
@@ -72,7 +70,7 @@ class Gemini(LinesSource):
 
     def instructions(self, block: Block) -> tuple[Given, ...]:
         """Files whose text is in the context that every process puts before the prompts."""
-        return named_in(block, "context", _LOADED) or super().instructions(block)
+        return named_in(block, "context", _LOADED, _LOADED_END) or super().instructions(block)
 
     # -- watching
 

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from minutebook.sources.pi.read import PiReading
 
 
-_LOADED = re.compile(
-    r'<project_instructions path="([^"\n]{1,4096})">\n(.*?)\n</project_instructions>', re.DOTALL
-)
+_LOADED = re.compile(r'<project_instructions path="([^"\n]{1,4096})">\n')
 
 
 class Pi(LinesSource):
@@ -40,7 +38,9 @@ class Pi(LinesSource):
 
     def instructions(self, block: Block) -> tuple[Given, ...]:
         """Files whose text is in what the model was told before the prompts."""
-        return named_in(block, "system", _LOADED) or super().instructions(block)
+        return named_in(
+            block, "system", _LOADED, "\n</project_instructions>"
+        ) or super().instructions(block)
 
     # -- watching
 
