@@ -24,6 +24,7 @@ from minutebook.verbs.inscribe import inscribe
 from tests.conftest import needs_corpus
 from tests.programs.samples import (
     AGENTS,
+    MOVED,
     all_samples,
     expectations,
     expected,
@@ -39,19 +40,6 @@ WHOLE = [  # of a tree of files, none holds a session alone
     for t in SAMPLES
     if t.path.suffix == ".json" and not t.key and b'"messages"' in t.path.read_bytes()
 ]
-# Variables that move an agent's folder elsewhere.
-MOVED = (
-    *(
-        "CLAUDE_CONFIG_DIR",
-        "CODEX_HOME",
-        "CODEX_SQLITE_HOME",
-        "XDG_DATA_HOME",
-        "OPENCODE_DB",
-        "GEMINI_CLI_HOME",
-    ),
-    *("COPILOT_HOME", "PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR"),
-    *("QWEN_HOME", "QWEN_RUNTIME_DIR"),
-)
 ODD: list[Any] = [None, True, -1, 1e300, "x", [], {}, [None, 1, {"type": None}], {"type": 7}]
 ODD += ["\ud83d", {"type": "\ud83d", "id": "\ud83d"}]  # half a character: a text was cut there
 

@@ -18,7 +18,7 @@ from minutebook.sources.registry import SOURCES
 from minutebook.verbs.watch import watched
 from tests.conftest import as_line, corpus_files, needs_corpus, user
 from tests.programs.opencode_store import Store
-from tests.programs.samples import all_samples
+from tests.programs.samples import MOVED, all_samples
 
 # Where each agent would look for a session, below a home.
 PLACES = {
@@ -41,17 +41,12 @@ RUBBISH = {
     "bytes": b"\xff\xfe{}\n",
     "surrogate": b'{"id":"\\ud800","type":"\\ud800","message":{"role":"\\ud800"}}\n',
 }
-MOVERS = (
-    *("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME", "OPENCODE_DB", "GEMINI_CLI_HOME"),
-    *("COPILOT_HOME", "PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "QWEN_HOME"),
-    "QWEN_RUNTIME_DIR",
-)
 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of one's own, with no agent in it."""
-    for name in MOVERS:
+    for name in MOVED:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     return tmp_path
