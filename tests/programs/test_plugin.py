@@ -12,6 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from minutebook.sources.base import ServerAware
+from minutebook.sources.claude_code import ClaudeCode
+from minutebook.sources.installed import guarded
+from minutebook.sources.pi import Pi
 from tests.conftest import as_line, user
 
 PAGE = Path(__file__).parents[2] / "docs" / "adapters.md"
@@ -105,6 +109,16 @@ def test_a_mistake_of_an_adapter_costs_only_its_sessions(
     assert (where == "inscribe") == ("its adapter failed: zerodivisionerror" in made)
     assert (tmp_path / "archive" / "sessions" / "claude" / "a.md").exists()
     assert "Paint the shed" in minutebook(tmp_path, "show", "a")
+
+
+def test_what_an_adapter_can_do_is_seen_through_its_guard(tmp_path: Path) -> None:
+    """AGT-02: one that knows of MCP servers does so still, and another does not."""
+    told: list[str] = []
+    aware = guarded(ClaudeCode(), told.append)
+    assert isinstance(aware, ServerAware)
+    assert aware.mcp_servers(tmp_path) == frozenset()
+    assert not isinstance(guarded(Pi(), told.append), ServerAware)
+    assert (aware.name, aware.program, told) == ("claude-code", "claude", [])
 
 
 def test_a_broken_adapter_is_named_and_the_rest_works(tmp_path: Path) -> None:

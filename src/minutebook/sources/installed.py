@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 from minutebook.errors import MinutebookError
 from minutebook.model import FormatReport, Loose, Round, SessionInfo, Subagent
-from minutebook.sources.base import Depth, Reading, Source, Transcript, Trouble
+from minutebook.sources.base import Depth, Reading, ServerAware, Source, Transcript, Trouble
 
 T = TypeVar("T")
 _EXPECTED = (OSError, MinutebookError)
@@ -109,6 +109,25 @@ class Installed:
         if reading is None:
             return None
         return cast(Reading, _Read(reading, transcript.path, self.failure))
+
+
+class InstalledAware(Installed):
+    """The same, of an adapter that knows of MCP servers: whether one does is asked of its class."""
+
+    def mcp_servers(self, root: Path) -> frozenset[str]:
+        try:
+            return cast(ServerAware, self._source).mcp_servers(root)
+        except _EXPECTED:
+            raise
+        except Exception as error:
+            self._failed(error)
+            return frozenset()
+
+
+def guarded(source: Source, problem: Callable[[str], None]) -> Source:
+    """An adapter whose mistakes are told to `problem`, and raised to nobody."""
+    kind = InstalledAware if isinstance(source, ServerAware) else Installed
+    return cast(Source, kind(source, problem))
 
 
 class _Read:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from minutebook.sources.base import Source
 
@@ -54,9 +54,9 @@ class Registry(Mapping[str, Source]):
         return {source.name: source for source in found}
 
     def _guarded(self, source: Source, entry: str) -> Source:
-        from minutebook.sources.installed import Installed  # only where there is one
+        from minutebook.sources.installed import guarded  # only where there is one
 
-        return cast(Source, Installed(source, lambda told: self.problems.update({entry: told})))
+        return guarded(source, lambda told: self.problems.update({entry: told}))
 
     def __getitem__(self, name: str) -> Source:
         return self._found[name]
