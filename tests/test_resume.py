@@ -20,6 +20,7 @@ import pytest
 
 from minutebook.archive import Archive, open_archive
 from minutebook.archive.session import OpenSession
+from minutebook.model import ResultPart, Text
 from minutebook.sources.base import Transcript
 from minutebook.verbs.export import Exported, export_operated, export_session
 from minutebook.verbs.inscribe import inscribe
@@ -169,8 +170,19 @@ def test_a_session_of_another_agent_goes_on_in_claude(
     for round in rounds[cuts[-1] if cuts else 0 :]:  # what was compacted is sent as its summary
         said = [round.prompt.said] if round.prompt else []
         answers = [m.text for m in round.replies if m.text]
-        for text in (*said, *answers):
+        results = [
+            part.text if isinstance(part, Text) else ""
+            for call in round.calls
+            if call.result is not None
+            for part in _parts(call.result.content)
+        ]
+        for text in (*said, *answers, *results):
             assert json.dumps(text.strip()[:60])[1:-1] in sent
+        assert [call.name for call in round.calls if f'"{call.name}"' not in sent] == []
+
+
+def _parts(content: str | tuple[ResultPart, ...]) -> tuple[ResultPart, ...]:
+    return (Text(content),) if isinstance(content, str) else content
 
 
 def home_of(tmp_path: Path) -> tuple[Path, Path]:

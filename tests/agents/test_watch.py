@@ -24,6 +24,8 @@ from minutebook.index.query import parse_query
 from minutebook.record.layout import Layout
 from minutebook.verbs.watch import Taken, Watcher, note_spending, spent_today
 from tests.conftest import Record, as_line, assistant, user
+from tests.programs.samples import MOVED
+from tests.programs.test_allowed import session as pi_session
 
 ID = "{:08d}-2222-4333-8444-555555555555"
 
@@ -307,6 +309,33 @@ def test_yesterdays_spending_is_not_todays(garden: Garden) -> None:
     assert spent_today(garden.layout) == 0.0
     garden.layout.watch_spending.write_text("garbage")
     assert spent_today(garden.layout) == 0.0
+
+
+def test_an_agent_that_somebody_begins_to_use_is_watched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """AGT-01, FUT-05: its folder was not there when the watcher started."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in MOVED:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("minutebook.verbs.watch._TICK_MS", 200)
+    (tmp_path / ".claude" / "projects").mkdir(parents=True)
+    archive = Archive(tmp_path / "archive", ())
+    stop = threading.Event()
+    watcher = Watcher(archive, OfflineExtractor)
+    thread = threading.Thread(target=lambda: list(watcher.run(stop)))
+    thread.start()
+    try:
+        for id in ("pi-one", "pi-two"):  # found when it is new, and then told by the kernel
+            pi_session(tmp_path / ".pi" / "agent", id)
+            deadline = time.monotonic() + 25
+            while id not in Archive(archive.root, ()).minutes.stored():
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+    finally:
+        stop.set()
+        thread.join(20)
+    assert not thread.is_alive()
 
 
 def test_there_must_be_something_to_watch(tmp_path: Path) -> None:

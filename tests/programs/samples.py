@@ -15,6 +15,19 @@ from minutebook.sources.registry import SOURCES
 from tests.conftest import CORPUS
 
 AGENTS = CORPUS / "agents"
+# Variables that move an agent's folder elsewhere.
+MOVED = (
+    *(
+        "CLAUDE_CONFIG_DIR",
+        "CODEX_HOME",
+        "CODEX_SQLITE_HOME",
+        "XDG_DATA_HOME",
+        "OPENCODE_DB",
+        "GEMINI_CLI_HOME",
+    ),
+    *("COPILOT_HOME", "PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR"),
+    *("QWEN_HOME", "QWEN_RUNTIME_DIR"),
+)
 
 
 def programs() -> list[str]:

@@ -42,10 +42,10 @@ class Model(OfflineExtractor):
         return 0.01
 
 
-def session(root: Path, id: str, rounds: int = 4) -> None:
+def session(root: Path, id: str, rounds: int = 4, cwd: str = "/w/orchard") -> None:
     """A session as pi writes it."""
     lines: list[dict[str, Any]] = [
-        {"type": "session", "version": 3, "id": id, "timestamp": stamp(0), "cwd": "/w/orchard"}
+        {"type": "session", "version": 3, "id": id, "timestamp": stamp(0), "cwd": cwd}
     ]
     for n in range(rounds):
         words = [{"type": "text", "text": f"Fix the login redirect of step {n} in the orchard app"}]

@@ -10,17 +10,21 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from minutebook.archive import Archive
-from minutebook.model import Session, Usage
+from minutebook.model import Session, Unknown, Usage
 from minutebook.sources.base import Reading, Transcript, read_session
+from minutebook.sources.codex.results import json_or_text
+from minutebook.sources.copilot.conversation import _opened
 from minutebook.sources.library import Library, open_file, open_transcript
 from minutebook.sources.registry import SOURCES
 from minutebook.verbs.inscribe import inscribe
 from tests.conftest import needs_corpus
 from tests.programs.samples import (
     AGENTS,
+    MOVED,
     all_samples,
     expectations,
     expected,
@@ -36,20 +40,8 @@ WHOLE = [  # of a tree of files, none holds a session alone
     for t in SAMPLES
     if t.path.suffix == ".json" and not t.key and b'"messages"' in t.path.read_bytes()
 ]
-# Variables that move an agent's folder elsewhere.
-MOVED = (
-    *(
-        "CLAUDE_CONFIG_DIR",
-        "CODEX_HOME",
-        "CODEX_SQLITE_HOME",
-        "XDG_DATA_HOME",
-        "OPENCODE_DB",
-        "GEMINI_CLI_HOME",
-    ),
-    *("COPILOT_HOME", "PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR"),
-    *("QWEN_HOME", "QWEN_RUNTIME_DIR"),
-)
 ODD: list[Any] = [None, True, -1, 1e300, "x", [], {}, [None, 1, {"type": None}], {"type": 7}]
+ODD += ["\ud83d", {"type": "\ud83d", "id": "\ud83d"}]  # half a character: a text was cut there
 
 
 def name(transcript: Transcript) -> str:
@@ -71,8 +63,6 @@ def without_usage(session: Session) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    import msgspec
-
     return msgspec.to_builtins(value)
 
 
@@ -154,7 +144,7 @@ def test_nothing_in_a_file_makes_it_fail(transcript: Transcript, tmp_path: Path)
         path.write_bytes(b"\n".join(broken))
         for depth in ("skim", "full"):
             reading = SOURCES[transcript.source].read(open_as(transcript, path), depth)
-            read_session(reading)
+            msgspec.json.encode(read_session(reading))  # it can be written down
             assert depth == "skim" or len(reading.report.bad_lines) >= 1
 
 
@@ -170,11 +160,36 @@ def test_nothing_in_a_whole_file_makes_it_fail(transcript: Transcript, tmp_path:
             spoil(session, chance)
         path.write_text(json.dumps(session), encoding="utf-8")
         for depth in ("skim", "full"):
-            read_session(SOURCES[transcript.source].read(open_as(transcript, path), depth))
+            reading = SOURCES[transcript.source].read(open_as(transcript, path), depth)
+            msgspec.json.encode(read_session(reading))
     for cut in (0, 1, len(raw) // 2, len(raw) - 1):
         path.write_bytes(raw[:cut])
         with pytest.raises(OSError, match=r"half-written|blank"):
             read_session(SOURCES[transcript.source].read(open_as(transcript, path), "full"))
+
+
+@pytest.mark.parametrize("source", sorted({t.source for t in LINES}))
+def test_half_a_character_is_written_down_as_a_mark(source: str, tmp_path: Path) -> None:
+    """FMT-03: a text that was cut inside of a character is valid JSON, and no UTF-8: a record
+    nobody knows is kept, and with it."""
+    transcript = next(t for t in LINES if t.source == source)
+    path = tmp_path / transcript.path.name
+    odd = [
+        b'{"type":"never-heard-of","left":"\\ud83d"}',
+        b'{"type":"nor-of","left":"\xed\xa0\xbd"}',
+    ]
+    path.write_bytes(b"\n".join([*transcript.path.read_bytes().splitlines(), *odd, b""]))
+    session = read_session(SOURCES[source].read(open_as(transcript, path), "full"))
+    kept = [b for r in session.rounds for b in r.blocks if isinstance(b, Unknown)]
+    texts = [msgspec.json.encode(block).decode() for block in kept]
+    assert sum('"left":"\N{REPLACEMENT CHARACTER}' in text for text in texts) == len(odd)
+
+
+def test_what_a_call_was_given_may_hold_half_a_character() -> None:
+    """FMT-03: where an agent writes JSON in a text, the text is fine and what is in it is not."""
+    for opened in (json_or_text, _opened):
+        found = opened('{"cmd": "echo \\ud83d"}')
+        assert found == {"cmd": "echo \N{REPLACEMENT CHARACTER}"}
 
 
 def decoded(line: bytes) -> Any:

@@ -19,7 +19,16 @@ NOT_NOTED = {"3cbb4022-baab-4b76-aa77-f8eba959b587#0-0"}
 
 
 def cases() -> list[tuple[Path, dict[str, Any]]]:
-    return [(path, one) for path in expectations() for one in expected(path)["sessions"]]
+    """Sessions; and subagents, whose events one agent writes into their session's file."""
+    found = []
+    for path in expectations():
+        for one in expected(path)["sessions"]:
+            found.append((path, one))
+            for agent in one.get("subagents_inside", ()):
+                own = {"id": agent["toolCallId"], "kind": "subagent", "turns": [agent["turn"]]}
+                fields = ("cwd", "git_branch", "model", "file")
+                found.append((path, own | {"parent": one["id"]} | {f: one[f] for f in fields}))
+    return found
 
 
 def case_id(case: tuple[Path, dict[str, Any]]) -> str:
@@ -38,8 +47,10 @@ def case(request: pytest.FixtureRequest) -> tuple[dict[str, Any], Session]:
     if one.get("kind") != "subagent" or not one.get("parent"):
         return one, read(transcript_of(path, one["id"]))
     parent = read(transcript_of(path, one["parent"]))
-    (agent,) = [agent for agent in parent.subagents if one["id"].endswith(agent.id)]
-    assert agent.id in {call.agent for round in parent.rounds for call in round.calls}
+    ids = (one["id"], one["id"].removeprefix("agent-"))
+    (agent,) = [a for a in parent.subagents if a.id in ids or a.call_id == one["id"]]
+    (call,) = [c for round in parent.rounds for c in round.calls if c.agent == agent.id]
+    assert call.id == agent.call_id
     return one, Session(parent.info, agent.rounds)
 
 
@@ -67,8 +78,10 @@ def test_texts_and_calls_come_in_their_order(case: tuple[dict[str, Any], Session
             assert event["type"] == want["type"], turn["prompt"]
             if want["type"] == "call":
                 assert_call(event["call"], want)
-            elif "text" in want:
-                assert event["text"] == want["text"]
+            else:
+                # Of an answer that was interrupted, as much as had arrived.
+                said = want.get("text", want.get("text_sent_before_interrupt"))
+                assert event["text"] == said
 
 
 def assert_call(call: ToolCall, want: dict[str, Any]) -> None:
@@ -122,14 +135,16 @@ def test_compactions_are_where_they_happened(case: tuple[dict[str, Any], Session
     one, session = case
     rounds = [round for round in session.rounds if round.prompt is not None]
     happened = set()
+    open_to_doubt = set()
     for number, turn in enumerate(one["turns"]):
         if "typed" in turn.get("compaction_before", ""):
-            return
-        if turn.get("compaction_before"):
+            open_to_doubt.add(number - 1)
+        elif turn.get("compaction_before"):
             happened.add(number - 1)
         if turn.get("compaction_inside"):
             happened.add(number)
-    assert {n for n, round in enumerate(rounds) if round.compactions} == happened
+    found = {n for n, round in enumerate(rounds) if round.compactions}
+    assert found - open_to_doubt == happened - open_to_doubt
 
 
 def test_a_session_knows_its_parent_and_its_subagents(
@@ -140,6 +155,8 @@ def test_a_session_knows_its_parent_and_its_subagents(
     one, session = case
     if one.get("kind") == "fork" and one.get("parent"):
         assert {link.session_id for link in session.info.links} == {one["parent"]}
+    else:
+        assert session.info.links == ()
     for agent in one.get("subagents", ()):
         assert any(agent.endswith(known.id) for known in session.subagents)
 
@@ -150,7 +167,8 @@ def test_metadata_is_what_the_agent_knew(case: tuple[dict[str, Any], Session]) -
     info = session.info
     assert info.cwd == one["cwd"]
     assert info.branch == one.get("git_branch")
-    assert not one.get("model") or one["model"] in info.models
+    if "model" in one:
+        assert info.models == ((one["model"],) if one["model"] else ())
     if one.get("title") and one.get("kind") != "subagent":  # that is its task's
         assert info.title == one["title"]
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from minutebook.archive import Archive
@@ -863,9 +864,49 @@ def test_nothing_in_a_row_makes_it_fail(tmp_path: Path, seed: int) -> None:
     for transcript in SOURCE.discover([folder])[0]:
         for depth in ("skim", "full"):
             reading = SOURCE.read(transcript, depth)
-            read_session(reading)
+            msgspec.json.encode(read_session(reading))  # it can be written down
             bad += len(reading.report.bad_lines)
     assert bad
+
+
+@needs_corpus
+@pytest.mark.parametrize("seed", range(12))
+def test_a_damaged_database_is_a_trouble(tmp_path: Path, seed: int) -> None:
+    """FMT-03: cut, overwritten, without its log: what can be read is, the rest is told, and nothing
+    is raised or written."""
+    chance = random.Random(seed)
+    folder = copy_of(NEW, tmp_path / "opencode")
+    for path in [folder / f"opencode.db{ending}" for ending in BESIDE]:
+        data, kind = bytearray(path.read_bytes()), chance.choice(("whole", "cut", "odd", "gone"))
+        if kind == "cut":
+            del data[chance.randrange(len(data)) :]
+        elif kind == "odd":
+            for _ in range(300):
+                data[chance.randrange(len(data))] = chance.randrange(256)
+        path.write_bytes(data)
+        if kind == "gone":
+            path.unlink()
+    before = files(folder)
+    SOURCE.claims(folder)
+    found, told = SOURCE.discover([folder])
+    assert bool(told) != bool(found) or not (folder / "opencode.db").exists()
+    for transcript in found:
+        assert SOURCE.current(transcript) is not None
+        for depth in ("skim", "full"):
+            read_session(SOURCE.read(transcript, depth))
+    assert files(folder) == before
+
+
+def test_a_damaged_schema_is_a_trouble(store: Store) -> None:
+    """FMT-03: what sqlite says of it is no UTF-8, and its own error cannot be made of that."""
+    store.session("ses_a")
+    store.close()
+    data = store.path.read_bytes()
+    store.path.write_bytes(data.replace(b"CREATE TABLE part", b"CREATE T\x8aBLE part"))
+    assert not SOURCE.claims(store.folder)
+    found, (trouble,) = SOURCE.discover([store.folder])
+    assert (found, trouble.path) == ([], store.path)
+    assert "not a database that can be read" in trouble.reason
 
 
 def spoiled(data: str, chance: random.Random) -> Any:

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+
+import pytest
+
+from minutebook.sources.base import ServerAware
+from minutebook.sources.claude_code import ClaudeCode
+from minutebook.sources.installed import guarded
+from minutebook.sources.pi import Pi
+from tests.conftest import as_line, user
 
 PAGE = Path(__file__).parents[2] / "docs" / "adapters.md"
 
@@ -28,7 +37,8 @@ def install(site: Path, name: str, module: str, code: str, target: str) -> None:
     (info / "entry_points.txt").write_text(entry)
 
 
-def minutebook(tmp_path: Path, *args: str) -> str:
+def minutebook(tmp_path: Path, *args: str, rc: int = 0) -> str:
+    """What it prints; with another status, what it complains of."""
     site = tmp_path / "site"
     env = {
         **os.environ,
@@ -40,8 +50,8 @@ def minutebook(tmp_path: Path, *args: str) -> str:
     run = subprocess.run(
         [sys.executable, "-m", "minutebook", *args], env=env, capture_output=True, text=True
     )
-    assert run.returncode == 0, run.stderr
-    return run.stdout
+    assert run.returncode == rc, run.stderr
+    return run.stderr if rc else run.stdout
 
 
 def test_a_toy_agent_takes_a_folder_and_an_entry_point(tmp_path: Path) -> None:
@@ -65,6 +75,50 @@ def test_a_toy_agent_takes_a_folder_and_an_entry_point(tmp_path: Path) -> None:
     assert [a["archived"] for a in listed if a["program"] == "toy"] == [1]
     hits = json.loads(minutebook(tmp_path, "search", "shed blue", "--json"))["hits"]
     assert hits[0]["session_id"] == "shed"
+
+
+@pytest.mark.parametrize(
+    ("method", "where"),
+    [
+        ("default_root", "agents"),
+        ("discover", "agents"),
+        ("claims", None),
+        ("reading", "inscribe"),
+        ("take", "inscribe"),
+        ("matters", None),
+    ],
+)
+def test_a_mistake_of_an_adapter_costs_only_its_sessions(
+    tmp_path: Path, method: str, where: str | None
+) -> None:
+    """AGT-02: wherever it is met, the sessions of all others are listed and archived, and it is
+    told what went wrong."""
+    code, count = re.subn(rf"( +)(def {method}\(.*\):\n)", r"\1\2\1    1 / 0\n", told("python"))
+    assert count == 1
+    install(tmp_path / "site", "toy-adapter", "toy_adapter", code, "toy_adapter:Toy")
+    home = tmp_path / "home"
+    for path in (home / ".toy" / "shed.toy", home / ".claude" / "projects" / "-w" / "a.jsonl"):
+        path.parent.mkdir(parents=True)
+        path.write_bytes(as_line(user("Paint the shed")) + b"\n")
+        os.utime(path, (1, 1))
+    (tmp_path / "archive").mkdir()
+    listed = json.loads(minutebook(tmp_path, "agents", "--json"))
+    assert (where == "agents") == ("ZeroDivisionError" in str(listed["problems"]))
+    minutebook(tmp_path, "sessions", "--root", str(home / ".claude"))
+    made = minutebook(tmp_path, "inscribe", "--all", "--ended", rc=2 if where == "inscribe" else 0)
+    assert (where == "inscribe") == ("its adapter failed: zerodivisionerror" in made)
+    assert (tmp_path / "archive" / "sessions" / "claude" / "a.md").exists()
+    assert "Paint the shed" in minutebook(tmp_path, "show", "a")
+
+
+def test_what_an_adapter_can_do_is_seen_through_its_guard(tmp_path: Path) -> None:
+    """AGT-02: one that knows of MCP servers does so still, and another does not."""
+    told: list[str] = []
+    aware = guarded(ClaudeCode(), told.append)
+    assert isinstance(aware, ServerAware)
+    assert aware.mcp_servers(tmp_path) == frozenset()
+    assert not isinstance(guarded(Pi(), told.append), ServerAware)
+    assert (aware.name, aware.program, told) == ("claude-code", "claude", [])
 
 
 def test_a_broken_adapter_is_named_and_the_rest_works(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from urllib.parse import quote
 
 _COPIES = 3  # attempts at a copy nothing was written to meanwhile
 _WAIT = 2.0  # seconds for a writer that is just checkpointing
+# What sqlite says of a damaged schema need not be UTF-8, and then Python cannot say it.
+_BROKEN = (sqlite3.Error, UnicodeDecodeError)
 State = tuple[tuple[int, int], tuple[int, int]]
 
 
@@ -31,7 +33,7 @@ def untouched(path: Path) -> Iterator[sqlite3.Connection]:
     try:
         with closing(_connected(path)) as connection:
             yield connection
-    except sqlite3.Error as error:
+    except _BROKEN as error:
         raise Unusable(0, f"not a database that can be read ({error})", str(path)) from error
 
 
@@ -55,7 +57,7 @@ def _tried(path: Path, how: str) -> sqlite3.Connection:
     connection = sqlite3.connect(place, timeout=_WAIT, check_same_thread=False, uri=True)
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.Error:
+    except _BROKEN:
         connection.close()
         raise
     return connection

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import re
 import shlex
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -53,14 +55,20 @@ def found_files(
     source: str,
     files: Callable[[Path], Iterable[Path]],
     session_id: Callable[[Path], str],
+    inside: Sequence[str] = (),
+    depth: int = 0,
 ) -> tuple[list[Transcript], list[Trouble]]:
-    """Transcripts of places: files that were named, and those `files` finds in a folder."""
+    """Transcripts of places: files that were named, and those `files` finds in a folder; that is
+    in folders of these names in it, so many levels down."""
     found: dict[Path, Transcript] = {}
     troubles: list[Trouble] = []
     for place in places:
         if not place.exists():
             raise NotFound(f"There is no folder or transcript at {place}.")
         named = place.is_file()
+        tops = [place / name for name in inside if is_folder(place / name)]
+        for top in () if named else tops or (place,):
+            troubles += closed_folders(top, depth if tops else 0)
         for path in (place,) if named else files(place):
             try:
                 stat = path.stat()
@@ -74,6 +82,49 @@ def found_files(
             known = Transcript(path, source, session_id(path), stat.st_size, stat.st_mtime, root)
             found.setdefault(path, known)
     return list(found.values()), troubles
+
+
+def is_folder(path: Path) -> bool:
+    """Whether it is one that we can see; what is closed to us is none, and no error."""
+    return os.path.isdir(path)  # noqa: PTH112 - the other raises
+
+
+def closed_folders(folder: Path, depth: int) -> Iterator[Trouble]:
+    """Folders that nobody may look into, this one and those below: `glob` says no word of them."""
+    waiting = [(str(folder), depth)]
+    while waiting:
+        place, left = waiting.pop()
+        try:
+            with os.scandir(place) as entries:
+                if left:
+                    waiting += [(entry.path, left - 1) for entry in entries if entry.is_dir()]
+        except (NotADirectoryError, FileNotFoundError):
+            continue
+        except OSError as error:
+            yield Trouble(Path(place), reason_of(error))
+
+
+def named_in(block: Block, kind: str, begin: re.Pattern[str], end: str) -> tuple[Given, ...]:
+    """Files of instructions that stand, one behind the other, in the texts of an attachment.
+    `begin` has the path; it stands in `end` again where that asks for it (``{}``)."""
+    if not isinstance(block, Attachment) or block.kind != kind:
+        return ()
+    texts: list[Any] = [block.data]
+    found: dict[str, Given] = {}
+    while texts:
+        value = texts.pop()
+        if isinstance(value, dict):
+            texts += value.values()
+        elif isinstance(value, str):
+            at = 0
+            while (start := begin.search(value, at)) is not None:
+                stop = value.find(end.format(start[1]), start.end() - 1)
+                if stop < 0:
+                    break  # a file that is cut short; what follows would take for ever
+                content = value[start.end() : max(stop, start.end())]
+                found.setdefault(start[1], Given(start[1], "attached", content))
+                at = stop + 1
+    return tuple(found.values())
 
 
 class FileSource:
@@ -139,8 +190,8 @@ class FileSource:
         """What to watch: these places, else the default root."""
         chosen = list(places) or [self.default_root()]
         inner = [place / self.inside for place in chosen]
-        found = [i if i.is_dir() else p for p, i in zip(chosen, inner, strict=True)]
-        return [place for place in found if place.exists()]
+        found = [i if is_folder(i) else p for p, i in zip(chosen, inner, strict=True)]
+        return [place for place in found if is_folder(place) or os.path.isfile(place)]  # noqa: PTH113
 
     def matters(self, path: Path) -> bool:
         return path.suffix == ".jsonl"

@@ -12,6 +12,7 @@ from minutebook.errors import Ambiguous, NotFound
 from minutebook.model import FormatReport, SessionInfo
 from minutebook.sources.base import Depth, Reading, Source, Transcript, Trouble, reason_of
 from minutebook.sources.fan_out import fan_out
+from minutebook.sources.files import is_folder
 from minutebook.sources.registry import SOURCES
 
 
@@ -33,12 +34,17 @@ class Library:
 
     @cached_property
     def _found(self) -> tuple[list[Transcript], list[Trouble]]:
-        transcripts: list[Transcript] = []
+        listed: dict[tuple[Path, str], list[Transcript]] = {}
         troubles: list[Trouble] = []
         for source, places in self._shares():
-            found, odd = source.discover(places)
-            transcripts += found
+            try:
+                found, odd = source.discover(places)
+            except OSError as error:  # what one agent closed to us costs only its own sessions
+                found, odd = [], [Trouble(place, reason_of(error)) for place in places]
+            for transcript in found:
+                listed.setdefault((transcript.path, transcript.key), []).append(transcript)
             troubles += odd
+        transcripts = [_owned(rivals) for rivals in listed.values()]
         transcripts.sort(key=lambda t: (-t.mtime, str(t.path)))
         return transcripts, troubles
 
@@ -50,7 +56,7 @@ class Library:
             if self.places:
                 places = tuple(place for place in named if source.name in claimed[place])
             else:
-                places = tuple(place for place in [source.default_root()] if place.is_dir())
+                places = tuple(place for place in [source.default_root()] if is_folder(place))
             yield source, places
 
     @property
@@ -70,7 +76,7 @@ class Library:
         found: dict[Path, Trouble] = {}
         for source, places in self._shares():
             own = {t.path.parent for t in self.transcripts if t.source == source.name}
-            folders = [place for place in places if place.is_dir()]
+            folders = [place for place in places if is_folder(place)]
             for top in source.folders(folders) if folders else ():
                 own.update((top, *(path for path in top.rglob("*") if path.is_dir())))
             for folder in sorted(own):
@@ -93,6 +99,15 @@ def _claimed(place: Path) -> list[str]:
     """Whose transcripts are at a place; nobody's is the first source's, which says so."""
     found = [source.name for source in SOURCES.values() if source.claims(place)]
     return found or [next(iter(SOURCES))]
+
+
+def _owned(rivals: list[Transcript]) -> Transcript:
+    """A file is one agent's: of several that list it, in a folder that has files of more than
+    one, the one that knows it by what is in it."""
+    if len(rivals) == 1:
+        return rivals[0]
+    known = (rival for rival in rivals if SOURCES[rival.source].claims(rival.path))
+    return next(known, rivals[0])
 
 
 def chosen_copies(

@@ -50,8 +50,13 @@ class Registry(Mapping[str, Source]):
             except Exception as error:  # a stranger's code: it must not take ours down
                 self.problems[entry.name] = f"{type(error).__name__}: {error}"
             else:
-                found.append(source)
+                found.append(self._guarded(source, entry.name))
         return {source.name: source for source in found}
+
+    def _guarded(self, source: Source, entry: str) -> Source:
+        from minutebook.sources.installed import guarded  # only where there is one
+
+        return guarded(source, lambda told: self.problems.update({entry: told}))
 
     def __getitem__(self, name: str) -> Source:
         return self._found[name]

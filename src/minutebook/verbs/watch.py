@@ -10,6 +10,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 
@@ -70,8 +71,6 @@ class Watcher:
         self, stop: threading.Event, ready: Callable[[], None] = lambda: None
     ) -> Iterator[Taken]:
         """Everything once, then whatever changes, until told to stop."""
-        from watchfiles import watch
-
         self._stop = stop
         folders = watched(self._archive.places)
         if not folders:
@@ -82,29 +81,40 @@ class Watcher:
                 ready()
                 yield from self._catch_up()
                 yield from self._catch_up()  # with what was written during the first
-                bursts = watch(
-                    *folders,
-                    watch_filter=lambda change, path: matters(change.name, path),
-                    step=QUIET_MS,
-                    debounce=AT_MOST_MS,
-                    stop_event=stop,
-                    rust_timeout=_TICK_MS,
-                    yield_on_timeout=True,
-                    raise_interrupt=True,
-                    ignore_permission_denied=True,
-                )
-                first = True
-                for changes in bursts:
-                    if stop.is_set():
-                        return
-                    if first:
-                        # Everything, with what was written before the kernel watched.
-                        yield from self._catch_up()
-                        first = False
-                    else:
-                        yield from self._heard({Path(path) for _, path in changes})
+                while not stop.is_set():
+                    yield from self._watching(folders, stop)
+                    folders = watched(self._archive.places)
         except Locked:
             raise Conflict("Another `minutebook watch` looks after this archive already.") from None
+
+    def _watching(self, folders: list[Path], stop: threading.Event) -> Iterator[Taken]:
+        """Whatever changes in these folders, until an agent makes its first one, or the end."""
+        from watchfiles import watch
+
+        bursts = watch(
+            *folders,
+            watch_filter=lambda change, path: matters(change.name, path),
+            step=QUIET_MS,
+            debounce=AT_MOST_MS,
+            stop_event=stop,
+            rust_timeout=_TICK_MS,
+            yield_on_timeout=True,
+            raise_interrupt=True,
+            ignore_permission_denied=True,
+        )
+        first = True
+        with closing(bursts):
+            for changes in bursts:
+                if stop.is_set():
+                    return
+                if first:
+                    # Everything, with what was written before the kernel watched.
+                    yield from self._catch_up()
+                    first = False
+                else:
+                    yield from self._heard({Path(path) for _, path in changes})
+                if not set(folders).issuperset(watched(self._archive.places)):
+                    return
 
     def _catch_up(self) -> Iterator[Taken]:
         """Take everything that is not as it was when it was last looked at."""

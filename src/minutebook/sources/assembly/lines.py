@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from io import BufferedReader
@@ -16,7 +15,7 @@ from minutebook.model import BadLine, FormatReport, Loose, Round, SessionInfo, S
 from minutebook.sources.assembly.assemble import AssemblerState
 from minutebook.sources.assembly.draft import Draft
 from minutebook.sources.assembly.facts import Facts
-from minutebook.sources.assembly.repair import Unreadable, coerce, rescue
+from minutebook.sources.assembly.repair import Unreadable, coerce, rescue, verbatim
 from minutebook.sources.base import Depth, Transcript
 from minutebook.sources.jsonl import LineReader, is_compressed, opened
 
@@ -115,7 +114,7 @@ class Lines(Generic[R]):
             return self._rescued
         start, end = self._span
         try:
-            value = json.loads(bytes(self._lines.view[start:end]))
+            value = verbatim(bytes(self._lines.view[start:end]))
         except (ValueError, RecursionError):
             value = None
         return value if isinstance(value, dict) else {}

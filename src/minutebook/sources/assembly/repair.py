@@ -52,7 +52,15 @@ def _values(text: str) -> Iterator[Any]:
         position = _WHITE.match(text, position).end()  # type: ignore[union-attr]
 
 
-def _without_surrogates(value: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+def verbatim(data: bytes | str) -> Any:
+    """A JSON value as it stands in a file, but for halves of characters, which nobody could write
+    down again. Raises what `json.loads` does: ValueError, RecursionError."""
+    text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
+    value = json.loads(text)
+    return _without_surrogates(value)[0] if "\\u" in text else value
+
+
+def _without_surrogates(value: Any) -> tuple[Any, bool]:
     text = json.dumps(value, ensure_ascii=False)
     if not _LONE_SURROGATE.search(text):
         return value, False

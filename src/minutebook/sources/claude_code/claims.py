@@ -13,7 +13,7 @@ from minutebook.sources.claude_code import known
 from minutebook.sources.claude_code.records import DECODE_ERRORS
 from minutebook.sources.jsonl import LineReader
 
-_LOOKED_AT = 50  # lines of a file, and files of a folder
+_LOOKED_AT = 50  # lines of a file
 _OWN = known.BOOKKEEPING | known.TITLES | known.ROUTED
 
 
@@ -33,9 +33,7 @@ _decode = msgspec.json.Decoder(_Line).decode
 def claims(path: Path) -> bool:
     """Whether this is a transcript of Claude Code, or a folder of them."""
     if path.is_dir():
-        return _is_home(path) or any(
-            _is_transcript(file) for file in islice(path.glob("*.jsonl"), _LOOKED_AT)
-        )
+        return _is_home(path) or any(map(_is_transcript, path.glob("*.jsonl")))
     return path.is_file() and path.suffix == ".jsonl" and _is_transcript(path)
 
 
@@ -46,7 +44,9 @@ def _is_home(path: Path) -> bool:
     if not projects.is_dir():
         return False
     others = (projects.glob(f"*/{name}/") for name in ("chats", "agent-transcripts"))
-    return all(next(found, None) is None for found in others)
+    if all(next(found, None) is None for found in others):
+        return True
+    return any(map(_is_transcript, projects.glob("*/*.jsonl")))
 
 
 def _is_transcript(path: Path) -> bool:

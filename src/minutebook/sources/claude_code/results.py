@@ -6,17 +6,16 @@ decoded while the record is; everything else the decoder skips.
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
 import msgspec
 
 from minutebook.model import Hunk
+from minutebook.sources.assembly.repair import verbatim
 
 _EXIT = re.compile(r"Exit code (\d{1,9})\b")
 _LONGEST = 1e10  # milliseconds; four months
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 _NOTHING = msgspec.Raw()
@@ -126,8 +125,7 @@ def _patch(raw: msgspec.Raw) -> tuple[Hunk, ...]:
 def _mended(raw: bytes) -> list[_HunkFields]:
     """The hunks of a patch that can be read, where not all of them can."""
     try:
-        text = json.dumps(json.loads(raw), ensure_ascii=False)
-        values = json.loads(_LONE_SURROGATE.sub("\ufffd", text))
+        values = verbatim(raw)
     except (ValueError, RecursionError):
         return []
     found = []

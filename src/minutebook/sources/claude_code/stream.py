@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,7 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from minutebook.model import BadLine, FormatReport
-from minutebook.sources.assembly.repair import Unreadable, coerce, rescue
+from minutebook.sources.assembly.repair import Unreadable, coerce, rescue, verbatim
 from minutebook.sources.base import Depth
 from minutebook.sources.claude_code.records import (
     DECODE_ERRORS,
@@ -192,7 +191,7 @@ class RecordStream:
         """The record as it stands in the file."""
         if self._rescued is None:
             try:
-                value = json.loads(bytes(self._line))
+                value = verbatim(bytes(self._line))
             except (ValueError, RecursionError):
                 value = None
             return value if isinstance(value, dict) else {}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from minutebook.sources.base import Exporter, Transcript, Trouble
 from minutebook.sources.codex import agents, locate, titles, tools
-from minutebook.sources.files import LinesSource
+from minutebook.sources.files import LinesSource, is_folder
 
 if TYPE_CHECKING:
     from minutebook.sources.codex.read import CodexReading
@@ -22,6 +22,7 @@ class Codex(LinesSource):
     title = "Codex CLI"
     home = "$CODEX_HOME, else ~/.codex"
     going_on = "codex resume {}"
+    instruction_files = ("AGENTS.override.md", "AGENTS.md")
     places, kinds = locate, tools
 
     @property
@@ -58,8 +59,8 @@ class Codex(LinesSource):
         """Not all of Codex's folder: it keeps databases, logs and programs there."""
         chosen = list(places) or [self.default_root()]
         inner = [place / name for place in chosen for name in ("sessions", "archived_sessions")]
-        found = [folder for folder in inner if folder.is_dir()]
-        return found or [place for place in chosen if place.exists()]
+        found = [folder for folder in inner if is_folder(folder)]
+        return found or super().folders(chosen)
 
     def matters(self, path: Path) -> bool:
         return path.name.endswith((".jsonl", ".jsonl.zst"))

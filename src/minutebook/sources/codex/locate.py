@@ -92,7 +92,7 @@ def claims(path: Path) -> bool:
 def discover(places: Iterable[Path]) -> tuple[list[Transcript], list[Trouble]]:
     """Sessions: of two files of one session the one that is not compressed; no subagents, but for
     one whose parent is not here, and a file that somebody named."""
-    found, troubles = found_files(places, SOURCE, _sessions, session_id)
+    found, troubles = found_files(places, SOURCE, _sessions, session_id, _FOLDERS, 3)
     kept: list[Transcript] = []
     paths = {transcript.path for transcript in found}
     for transcript in found:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -11,6 +10,7 @@ import msgspec
 
 from minutebook.model import Hunk, Image, ResultPart, Text, ToolKind, ToolResult, Unknown
 from minutebook.sources.assembly.diffs import added_lines, hunks_of, removed_lines
+from minutebook.sources.assembly.repair import verbatim
 from minutebook.sources.codex.records import Change, Piece
 
 _HEAD = 4_000  # characters of an output without a mark where its head ends
@@ -164,7 +164,7 @@ def json_or_text(value: Any) -> Any:
         found = msgspec.json.decode(value)
     except (ValueError, RecursionError):  # stricter, and much faster
         try:
-            found = json.loads(value)
+            found = verbatim(value)
         except (ValueError, RecursionError):
             return value
     return found if isinstance(found, dict | list) else value

@@ -24,9 +24,18 @@ class Copilot(LinesSource):
     home = "$COPILOT_HOME, else ~/.copilot"
     going_on = "copilot --resume={}"
     inside = locate.SESSIONS
+    instruction_files = (
+        *("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md"),
+        ".github/instructions/*.instructions.md",
+    )
     places, kinds = locate, tools
 
     # -- finding
+
+    def home_instructions(self, root: Path | None) -> list[Path]:
+        folder = root or self.default_root()
+        own = sorted((folder / "instructions").glob("*.instructions.md"))
+        return [path for path in (folder / "copilot-instructions.md", *own) if path.is_file()]
 
     def beside(self, transcript: Transcript) -> str:
         return locate.beside(transcript.path)

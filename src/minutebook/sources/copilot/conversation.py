@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from itertools import islice
@@ -26,6 +25,7 @@ from minutebook.model import (
 from minutebook.sources.assembly.diffs import hunks_of
 from minutebook.sources.assembly.draft import COMPLETED, Draft
 from minutebook.sources.assembly.opened import OpenMessage
+from minutebook.sources.assembly.repair import verbatim
 from minutebook.sources.copilot.records import (
     AssistantMessage,
     Attached,
@@ -375,7 +375,7 @@ def _opened(arguments: Any) -> Any:
     """A call's input; some models' arguments are an object written as a text."""
     if isinstance(arguments, str) and arguments.startswith("{"):
         try:
-            found = json.loads(arguments)
+            found = verbatim(arguments)
         except (ValueError, RecursionError):
             return arguments
         return found if isinstance(found, dict) else arguments

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -18,7 +17,6 @@ SOURCE = "copilot"
 SESSIONS = "session-state"
 EVENTS = "events.jsonl"
 WORKSPACE = "workspace.yaml"
-_LOOKED_AT = 50  # files of a folder
 _MOST_NOTES = 1 << 14  # bytes of a workspace.yaml; one has 300
 
 
@@ -41,12 +39,12 @@ def default_root() -> Path:
 def claims(path: Path) -> bool:
     """A session's file or folder; or Copilot's own folder, or one of sessions."""
     if path.is_dir():
-        return any(_is_session(file) for file in islice(_candidates(path), _LOOKED_AT))
+        return any(map(_is_session, _candidates(path)))
     return path.suffix == ".jsonl" and _is_session(path)
 
 
 def discover(places: Iterable[Path]) -> tuple[list[Transcript], list[Trouble]]:
-    return found_files(places, SOURCE, _files, session_id)
+    return found_files(places, SOURCE, _files, session_id, (SESSIONS,), 1)
 
 
 def _files(place: Path) -> Iterator[Path]:

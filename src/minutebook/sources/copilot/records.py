@@ -6,14 +6,13 @@ that of the many events that are only bookkeeping never is.
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from typing import Annotated, Any, TypeVar
 
 import msgspec
 
 from minutebook.sources.assembly.lines import DECODE_ERRORS
-from minutebook.sources.assembly.repair import coerce
+from minutebook.sources.assembly.repair import coerce, verbatim
 
 Tokens = Annotated[int, msgspec.Meta(ge=0, le=10**12)]
 _NOTHING = msgspec.Raw(b"{}")
@@ -206,7 +205,7 @@ def data_of(event: Event, kind: type[D]) -> tuple[D, bool]:
     except DECODE_ERRORS:
         pass
     try:
-        found = coerce(json.loads(bytes(event.data)), kind)
+        found = coerce(verbatim(bytes(event.data)), kind)
     except (ValueError, RecursionError):
         found = None
     return (found if found is not None else kind()), True

@@ -24,6 +24,7 @@ class Cursor(LinesSource):
     home = "~/.cursor"
     going_on = "cursor-agent --resume={}"
     inside = locate.PROJECTS
+    instruction_files = ("AGENTS.md", ".cursorrules", ".cursor/rules/*.mdc")
     places, kinds = locate, tools
 
     # -- finding

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -17,7 +16,6 @@ SOURCE = "cursor"
 PROJECTS = "projects"
 TRANSCRIPTS = "agent-transcripts"
 SUBAGENTS = "subagents"
-_LOOKED_AT = 50  # files of a folder
 
 
 class _Said(msgspec.Struct):
@@ -39,12 +37,12 @@ def default_root() -> Path:
 def claims(path: Path) -> bool:
     """A transcript or its folder; or Cursor's own folder, or one of transcripts."""
     if path.is_dir():
-        return any(_is_transcript(file) for file in islice(_candidates(path), _LOOKED_AT))
+        return any(map(_is_transcript, _candidates(path)))
     return path.suffix == ".jsonl" and _is_transcript(path)
 
 
 def discover(places: Iterable[Path]) -> tuple[list[Transcript], list[Trouble]]:
-    return found_files(places, SOURCE, _files, session_id)
+    return found_files(places, SOURCE, _files, session_id, (PROJECTS,), 3)
 
 
 def _files(place: Path) -> Iterator[Path]:

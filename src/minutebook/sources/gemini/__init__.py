@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from minutebook.derive.instructions import Given
+from minutebook.model import Block
 from minutebook.sources.base import Depth, Reading, Transcript, Trouble
-from minutebook.sources.files import LinesSource
+from minutebook.sources.files import LinesSource, named_in
 from minutebook.sources.gemini import locate, projects, tools
 
 if TYPE_CHECKING:
     from minutebook.sources.gemini.read import LogReading
+
+
+_LOADED = re.compile(r"^--- Context from: ([^\n]{1,4096}) ---\n", re.MULTILINE)
+_LOADED_END = "\n--- End of Context from: {} ---"
 
 
 class Gemini(LinesSource):
@@ -23,6 +30,7 @@ class Gemini(LinesSource):
     home = "$GEMINI_CLI_HOME/.gemini, else ~/.gemini"
     going_on = "gemini --resume {}"
     inside = "tmp"
+    instruction_files = ("GEMINI.md",)
     places, kinds = locate, tools
 
     # -- finding
@@ -59,6 +67,10 @@ class Gemini(LinesSource):
         if transcript.path.suffix != ".jsonl":
             return None
         return super().resume(transcript, checkpoint)
+
+    def instructions(self, block: Block) -> tuple[Given, ...]:
+        """Files whose text is in the context that every process puts before the prompts."""
+        return named_in(block, "context", _LOADED, _LOADED_END) or super().instructions(block)
 
     # -- watching
 

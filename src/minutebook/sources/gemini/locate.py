@@ -45,7 +45,7 @@ def claims(path: Path) -> bool:
 
 
 def discover(places: Iterable[Path]) -> tuple[list[Transcript], list[Trouble]]:
-    found, troubles = found_files(places, SOURCE, _files, session_id)
+    found, troubles = found_files(places, SOURCE, _files, session_id, ("tmp",), 2)
     known: list[Transcript] = []
     for transcript in found:
         if transcript.session_id:

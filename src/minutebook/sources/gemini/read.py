@@ -18,7 +18,7 @@ from minutebook.sources.assembly.lines import LinesCheckpoint, LinesReading, beg
 from minutebook.sources.assembly.repair import Unreadable
 from minutebook.sources.base import Depth, Transcript
 from minutebook.sources.gemini.locate import SOURCE, AgentFile, agent_files, folder_of
-from minutebook.sources.gemini.records import Line, Message, Whole, typed, verbatim
+from minutebook.sources.gemini.records import Line, Message, Whole, as_written, typed
 from minutebook.sources.gemini.telling import Memory, Teller
 from minutebook.sources.gemini.tools import tool_kind
 
@@ -144,7 +144,7 @@ class WholeReading:
         if not message.id:
             message.id = f"message-{number}"
         self.report.records[message.type or message.role or "message"] += 1
-        self._teller.message(message, partial(verbatim, raw))
+        self._teller.message(message, partial(as_written, raw))
 
     def _taken(self, done: list[Round]) -> list[Round]:
         finished = done[:]

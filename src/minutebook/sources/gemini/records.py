@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, TypeVar
 
 import msgspec
 
 from minutebook.sources.assembly.parts import Part, Tokens
-from minutebook.sources.assembly.repair import coerce, rescue
+from minutebook.sources.assembly.repair import coerce, rescue, verbatim
 
 Content = str | Part | list[str | Part]
 S = TypeVar("S", bound=msgspec.Struct)
@@ -118,9 +117,9 @@ def typed(raw: msgspec.Raw | bytes, kind: type[S]) -> S:
         return fitted
 
 
-def verbatim(raw: msgspec.Raw | bytes) -> Any:
+def as_written(raw: msgspec.Raw | bytes) -> Any:
     """A value as it stands in the file."""
     try:
-        return json.loads(bytes(raw))
+        return verbatim(bytes(raw))
     except (ValueError, RecursionError):
         return None

@@ -39,7 +39,7 @@ from minutebook.sources.gemini.records import (
     Message,
     MessageHead,
     Thought,
-    verbatim,
+    as_written,
 )
 
 _CONTINUE = "System: Please continue."
@@ -281,7 +281,7 @@ class Teller:
                 self._seen.add(message.id or "")
                 self.report.left_out["copied message"] += 1
             else:
-                self.message(message, partial(verbatim, written[message.id or ""]))
+                self.message(message, partial(as_written, written[message.id or ""]))
         self.memory.restoring = restoring
         begun = restoring and len(messages) < 2  # a process that has not loaded the session yet
         prompt = self.memory.prompt

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,7 +73,23 @@ class OpenCode(FileSource):
     def tool_kind(self, name: str) -> ToolKind:
         return tools.tool_kind(name)
 
+    def home_instructions(self, root: Path | None) -> list[Path]:
+        """Not in the folder of its sessions, but with its settings."""
+        del root
+        config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+        return [path for path in (config / "opencode" / "AGENTS.md",) if path.is_file()]
+
     # -- watching
+
+    def folders(self, places: Iterable[Path]) -> list[Path]:
+        """The database that was moved elsewhere, too; not all of the folder it is in."""
+        from minutebook.sources.opencode.locate import moved
+
+        chosen = list(places)
+        found, elsewhere = super().folders(chosen), moved()
+        if not chosen and elsewhere is not None and elsewhere.is_file():
+            found.append(elsewhere)
+        return found
 
     def matters(self, path: Path) -> bool:
         from minutebook.sources.opencode.locate import matters

@@ -58,6 +58,7 @@ def _families(path: Path, state: State) -> Families:
             f" p.n, p.bytes, p.latest, p.sum FROM session s"
             f" LEFT JOIN ({_sums('message')}) m ON m.session_id = s.id"
             f" LEFT JOIN ({_sums('part')}) p ON p.session_id = s.id"
+            " WHERE s.id <> ''"  # nothing can belong to one without an id
         ).fetchall()
     return Families(map(_family, rows))
 

@@ -12,6 +12,7 @@ import msgspec
 
 from minutebook.errors import NotFound
 from minutebook.sources.base import Transcript, Trouble, reason_of
+from minutebook.sources.files import closed_folders
 from minutebook.sources.opencode import database, tree
 from minutebook.sources.opencode.records import Families, Family, Held
 
@@ -37,10 +38,16 @@ def claims(path: Path) -> bool:
 def _databases(folder: Path) -> list[Path]:
     """Those of the folder: other release channels have one each, and ``$OPENCODE_DB`` moves it."""
     found = [path for path in sorted(folder.glob("opencode*.db")) if path.is_file()]
-    moved = os.environ.get("OPENCODE_DB")
-    if moved and folder == default_root() and (folder / moved).is_file():
-        found.append(folder / moved)
+    elsewhere = moved()
+    if elsewhere is not None and folder == default_root() and elsewhere.is_file():
+        found.append(elsewhere)
     return list(dict.fromkeys(found))
+
+
+def moved() -> Path | None:
+    """The database that ``$OPENCODE_DB`` names."""
+    found = os.environ.get("OPENCODE_DB")
+    return default_root() / found if found else None
 
 
 def _storage(folder: Path) -> Path | None:
@@ -72,6 +79,8 @@ def discover(places: Iterable[Path]) -> tuple[list[Transcript], list[Trouble]]:
         for path, one in _in_tree(place, root, imported):
             known = _transcript(path, one, root)
             found.setdefault(known.location, known)
+        if root is not None and (storage := _storage(root)) is not None:
+            troubles += [*tree.unreadable(storage), *closed_folders(storage / "session", 1)]
     return list(found.values()), troubles
 
 
@@ -195,8 +204,10 @@ def orphans(folder: Path) -> list[Trouble]:
 
 def matters(path: Path) -> bool:
     """A database, its log; a file of the tree."""
-    name = path.name
+    name, elsewhere = path.name, moved()
     if name.startswith("opencode") and name.endswith((".db", ".db-wal")):
+        return True
+    if elsewhere is not None and path in (elsewhere, elsewhere.with_name(f"{elsewhere.name}-wal")):
         return True
     folders = {folder.name for folder in list(path.parents)[:2]}
     return path.suffix == ".json" and not folders.isdisjoint({"session", "message", "part"})

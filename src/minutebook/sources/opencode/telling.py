@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, TypeVar
 
 import msgspec
@@ -12,7 +11,7 @@ from minutebook.model import BadLine, Document, Image, Reply, Text
 from minutebook.sources.assembly.draft import Draft
 from minutebook.sources.assembly.lines import DECODE_ERRORS
 from minutebook.sources.assembly.opened import OpenMessage
-from minutebook.sources.assembly.repair import Unreadable, coerce, rescue
+from minutebook.sources.assembly.repair import Unreadable, coerce, rescue, verbatim
 from minutebook.sources.opencode.records import Held, MessageFields, Part, SkimPart
 from minutebook.sources.opencode.values import (
     agent_of,
@@ -286,7 +285,7 @@ class Telling:
 
 def _raw(data: bytes) -> dict[str, Any]:
     try:
-        value = json.loads(data)
+        value = verbatim(data)
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}

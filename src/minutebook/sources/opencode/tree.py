@@ -6,10 +6,13 @@ import os
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
+from stat import S_ISREG
 
 import msgspec
 
 from minutebook.sources.assembly.lines import DECODE_ERRORS
+from minutebook.sources.assembly.repair import Unreadable, coerce, rescue
+from minutebook.sources.base import Trouble, reason_of
 from minutebook.sources.opencode.records import (
     Family,
     Held,
@@ -68,6 +71,8 @@ def session_file(path: Path) -> SessionFile | None:
     """What a session says of itself; None where the file is not a session's."""
     try:
         stat = path.stat()
+        if not S_ISREG(stat.st_mode):  # a pipe of that name would make us wait for ever
+            return None
         state = (stat.st_size, stat.st_mtime_ns)
         known = _known.get(path)
         if known is None or known[0] != state:
@@ -78,10 +83,14 @@ def session_file(path: Path) -> SessionFile | None:
 
 
 def _decoded(path: Path) -> SessionFile | None:
+    data = path.read_bytes()
     try:
-        found = _session(path.read_bytes())
+        found = _session(data)
     except DECODE_ERRORS:
-        return None
+        try:
+            found = coerce(next(rescue(data))[0], SessionFile)
+        except Unreadable:
+            return None
     return found if found.id and found.time is not None else None
 
 
@@ -92,6 +101,21 @@ def sessions_in(paths: Iterable[Path]) -> dict[str, tuple[Path, SessionFile]]:
         session = session_file(path)
         if session is not None and session.id:
             found.setdefault(session.id, (path, session))
+    return found
+
+
+def unreadable(storage: Path) -> list[Trouble]:
+    """Files of sessions that say nothing, and why."""
+    found: list[Trouble] = []
+    for path in session_files(storage):
+        if session_file(path) is None:
+            try:
+                regular = S_ISREG(path.stat().st_mode)
+            except OSError as error:
+                found.append(Trouble(path, reason_of(error)))
+                continue
+            odd = "half-written, or not a session" if regular else "not a file that can be read"
+            found.append(Trouble(path, odd))
     return found
 
 

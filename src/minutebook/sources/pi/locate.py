@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from minutebook.sources.base import Transcript, Trouble
 from minutebook.sources.files import first_line, found_files
 
 SOURCE = "pi"
+_SESSIONS = "sessions"
+_PROJECT = re.compile(r"--.*--")
 
 
 class _Header(msgspec.Struct):
@@ -23,8 +26,17 @@ class _Header(msgspec.Struct):
 
 
 def default_root() -> Path:
-    """``$PI_CODING_AGENT_DIR``, else ``~/.pi/agent``."""
-    return Path(os.environ.get("PI_CODING_AGENT_DIR") or Path.home() / ".pi" / "agent")
+    """``$PI_CODING_AGENT_DIR``, else ``~/.pi/agent``; where there is nothing, the folder that its
+    sessions were moved to."""
+    own = Path(os.environ.get("PI_CODING_AGENT_DIR") or Path.home() / ".pi" / "agent")
+    sessions = moved()
+    return sessions if sessions is not None and not own.is_dir() else own
+
+
+def moved() -> Path | None:
+    """``$PI_CODING_AGENT_SESSION_DIR``: where sessions are, instead of in pi's folder."""
+    found = os.environ.get("PI_CODING_AGENT_SESSION_DIR")
+    return Path(found) if found else None
 
 
 def claims(path: Path) -> bool:
@@ -35,16 +47,18 @@ def claims(path: Path) -> bool:
 
 
 def discover(places: Iterable[Path]) -> tuple[list[Transcript], list[Trouble]]:
-    return found_files(places, SOURCE, _files, session_id)
+    return found_files(places, SOURCE, _files, session_id, (_SESSIONS,), 1)
 
 
 def _files(place: Path) -> Iterator[Path]:
-    """Files that may be sessions: of pi's folder, of its ``sessions``, of one project's."""
-    moved = os.environ.get("PI_CODING_AGENT_SESSION_DIR")
-    if moved and place == default_root():
-        yield from sorted(Path(moved).rglob("*.jsonl"))
-    inner = place / "sessions" if (place / "sessions").is_dir() else place
-    yield from sorted(inner.glob("*.jsonl"))
+    """Files that may be sessions: of pi's folder, of its ``sessions``, of one project's; in a
+    folder that is not pi's, a file has to look like one."""
+    elsewhere = moved()
+    if elsewhere is not None and place == default_root():
+        yield from sorted(elsewhere.rglob("*.jsonl"))
+    inner = place / _SESSIONS if (place / _SESSIONS).is_dir() else place
+    own = inner.name == _SESSIONS or _PROJECT.fullmatch(inner.name) is not None
+    yield from (file for file in sorted(inner.glob("*.jsonl")) if own or _is_session(file))
     yield from sorted(inner.glob("--*--/*.jsonl"))
 
 

@@ -22,6 +22,7 @@ class Qwen(LinesSource):
     title = "Qwen Code"
     home = "$QWEN_RUNTIME_DIR or $QWEN_HOME, else ~/.qwen"
     going_on = "qwen --resume {}"
+    instruction_files = ("QWEN.md", "AGENTS.md")
     places, kinds = locate, tools
 
     # -- finding

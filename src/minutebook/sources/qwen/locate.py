@@ -66,7 +66,7 @@ def claims(path: Path) -> bool:
 
 
 def discover(places: Iterable[Path]) -> tuple[list[Transcript], list[Trouble]]:
-    return found_files(places, SOURCE, _files, session_id)
+    return found_files(places, SOURCE, _files, session_id, ("projects",), 2)
 
 
 def session_id(path: Path) -> str:
