@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from minutebook.web.timeline import Work, timeline
 from minutebook.web.week import week_of
 from minutebook.web.year import year_of
 from tests.conftest import corpus_sessions
+from tests.web.conftest import engagement, minutes_of, write_minutes
 
 RECORD = SessionRecord(session_id="s", cwd="/home/dev/orchard")
 
@@ -192,6 +193,24 @@ def test_the_week_says_what_was_decided_and_what_it_cost(state: ServerState) -> 
     assert week.figures is not None
     assert week.figures.cost is not None
     assert week.projects
+
+
+def test_the_week_says_how_many_agents_it_does_not_name(tmp_path: Path) -> None:
+    """VIEW-16: four are named; of more, three, and the number of the others."""
+    for count, named, rest in ((4, 4, ""), (6, 3, "3 more agents")):
+        records = [
+            minutes_of(
+                at,
+                engagement(datetime(2026, 3, at, tzinfo=UTC), "build", "Build it"),
+                agent_name=f"Agent {at}",
+            )
+            for at in range(1, count + 1)
+        ]
+        archive = tmp_path / str(count)
+        write_minutes(archive, *records)
+        week = week_of(Boards(ServerState(archive, ()), Selection(), patience=None))
+        assert week is not None
+        assert (len(week.people), week.more_people) == (named, rest)
 
 
 def test_the_hour_is_the_latest_with_work(state: ServerState) -> None:

@@ -304,6 +304,18 @@ def test_every_family_is_drawn_with_its_evidence(viewer: Served) -> None:
         assert session not in re.sub(r'(?:href|src)="[^"]*"', "", drawn)  # no id on screen
 
 
+def test_what_was_chosen_is_named_as_it_was_offered(viewer: Served) -> None:
+    """VIEW-23: a program has one name on the page, beside the results and above them."""
+    page = viewer.get("/search?q=the&program=claude")[2]
+    assert "program: <bdi>Claude Code</bdi>" in page
+
+
+def test_families_are_listed_newest_first(viewer: Served) -> None:
+    """VIEW-21: by the time that each row shows."""
+    times = re.findall(r'<p class="meta">.*?<time datetime="([^"]*)"', viewer.get("/lineage")[2])
+    assert len(times) > 1 and times == sorted(times, reverse=True)
+
+
 def test_a_session_of_its_own_has_no_family(viewer: Served) -> None:
     """VIEW-11: it says so, and leads to the session."""
     tied = {n["id"] for f in viewer.json("/api/v1/lineage")["families"] for n in f["nodes"]}

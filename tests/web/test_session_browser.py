@@ -77,9 +77,10 @@ def long_session() -> list[Record]:
     """120 rounds; one word stands only in the answer of a call of the 101st."""
     hidden = {101: "line\n" * 40 + "the quagga is extinct"}
     hidden |= {number: f"a marten at {number}" for number in (12, 60, 118)}
-    return [
-        record for number in range(1, ROUNDS + 1) for record in round_of(number, hidden.get(number))
-    ]
+    rounds = [round_of(number, hidden.get(number)) for number in range(1, ROUNDS + 1)]
+    told = user("How to feed an okapi.", isMeta=True, timestamp=rounds[76][0]["timestamp"])
+    rounds[76].insert(1, told)
+    return [record for records in rounds for record in records]
 
 
 def all_kinds() -> list[Record]:
@@ -432,6 +433,16 @@ def test_find_goes_from_one_place_to_the_next(house: House, page: Page) -> None:
         page.locator("#find-words").press("Enter")
         expect(page.locator("#find-count")).to_have_text(count)
         expect(page.get_by_text(f"a marten at {place}")).to_be_in_viewport()
+
+
+def test_find_shows_what_only_stands_beside_results(house: House, page: Page) -> None:
+    """VIEW-08: what the agent's program added is folded away with the results, and found there."""
+    ready(page, house.of("long"))
+    page.locator("#find-words").fill("okapi")
+    expect(page.locator("#find-count")).to_have_text("1 / 1")
+    expect(page.locator('[data-toggle="results"]')).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("details.folded[open]")).to_contain_text("How to feed an okapi.")
+    page.wait_for_function("() => CSS.highlights.get('found')?.size > 0")
 
 
 def test_find_says_when_there_is_nothing(house: House, page: Page) -> None:

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from minutebook.archive.programs import within
 from minutebook.derive.evidence import grade, reasons
+from minutebook.index.entry import seconds
 from minutebook.model.lineage import Edge, Lineage, Node
 from minutebook.verbs.lineage import UP, named, of_agent
 from minutebook.web.graph import HEIGHT, WIDTH, graph_of
@@ -57,9 +58,10 @@ def lineage_page(state: ServerState, request: Request) -> Response:
     if project:
         families = [f for f in families if within(project, *(n.project for n in f.nodes))]
     start = whole(params.get("start"))
+    told = sorted(map(_family, families), key=lambda family: seconds(family.ended), reverse=True)
     return render(
         "lineage.html",
-        families=[_family(family) for family in families[start : start + _PAGE]],
+        families=told[start : start + _PAGE],
         count=len(families),
         total=total,
         project=project,

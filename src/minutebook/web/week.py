@@ -10,6 +10,7 @@ from collections import Counter
 import msgspec
 
 from minutebook.derive.usage.figures import Figures
+from minutebook.derive.wording import plural
 from minutebook.sources.registry import SOURCES
 from minutebook.verbs.decisions import Decision, decisions
 from minutebook.web import axis
@@ -20,6 +21,7 @@ from minutebook.web.selection import Selection
 from minutebook.web.timeline import NO_PROJECT
 
 _MOST = 5
+_MOST_NAMED = 4
 
 
 class Project(msgspec.Struct, frozen=True):
@@ -41,6 +43,8 @@ class Week(msgspec.Struct, frozen=True):
     more_projects: int
     people: list[str]
     """Names of agents; of coding agents, where no session has one."""
+    more_people: str
+    """How many are not named: ``2 more agents``."""
     figures: Figures | None
     rows: list[Row]
     """What took longest."""
@@ -82,6 +86,8 @@ def week_of(boards: Boards) -> Week | None:
         if row.record.agent_name and row.record.agent_name != row.record.title
     )
     programs = Counter(SOURCES.title_of(row.record.source) for row in rows)
+    people = [name for name, _ in (names or programs).most_common()]
+    named = len(people) if len(people) <= _MOST_NAMED else _MOST_NAMED - 1
     return Week(
         title="The last 7 days" if lately else "The latest 7 days with work",
         words=range_words(axis.Range(start, newest.end)),
@@ -91,7 +97,10 @@ def week_of(boards: Boards) -> Week | None:
         engagements=board.stats.engagements,
         projects=ranked[:3],
         more_projects=max(0, len(ranked) - 3),
-        people=[name for name, _ in (names or programs).most_common(4)],
+        people=people[:named],
+        more_people=plural(len(people) - named, "more agent" if names else "more coding agent")
+        if len(people) > named
+        else "",
         figures=board.figures,
         rows=rows[:_MOST],
         decided=found[:_MOST],

@@ -132,7 +132,7 @@ function cards() {
     card.innerHTML = known.get(address);
     card.hidden = false;
     const box = $(".edge", bar).getBoundingClientRect();
-    const left = Math.max(8, Math.min(box.left, innerWidth - card.offsetWidth - 8));
+    const left = Math.max(8, Math.min(box.left, document.documentElement.clientWidth - card.offsetWidth - 8));
     const above = box.top - card.offsetHeight - 6;
     card.style.left = `${left + scrollX}px`;
     card.style.top = `${(above > 0 ? above : box.bottom + 6) + scrollY}px`;
