@@ -187,7 +187,7 @@ def test_what_is_of_other_years_follows_the_filters(mixed: Served) -> None:
 
 
 def test_nothing_moves_from_page_to_page(mixed: Served, page: Page) -> None:
-    """VIEW-14: the name of the current page is bold, and takes no more room than before."""
+    """VIEW-14: the name of the current page is marked, and takes no more room than before."""
     places = set()
     for path in ("/", "/search", "/decisions", "/engagements", "/report"):
         box = ready(page, mixed.url + path).locator("#q").bounding_box()
