@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from minutebook.archive.masking import mark, unmarked
 from minutebook.archive.session import RoundShape
 from minutebook.archive.sharing import BLOCKS, SharedSession
+from minutebook.derive.usage.figures import Figures, Tokens
 from minutebook.errors import BadArgument
 from minutebook.html import harness
 from minutebook.html.diffs import diffs_of
@@ -29,6 +30,7 @@ from minutebook.web.pages import line, rounds_text, session_url
 from minutebook.web.parts import TOGGLES, part_of, parts_of, show_query, shown_of, totals
 from minutebook.web.selection import Selection, selection
 from minutebook.web.signs import LETTERS, dollars, letter, model_name
+from minutebook.web.story import figure_rows
 from minutebook.web.timeline import MOST_BARS, Work, timeline
 
 # -- prose
@@ -338,6 +340,12 @@ def test_a_little_money_is_not_none() -> None:
     cent = 10_000_000_000
     told = [dollars(exact) for exact in (0, 1, cent // 2, cent, 123 * cent)]
     assert told == ["", "under $0.01", "$0.01", "$0.01", "$1.23"]
+
+
+def test_tokens_that_were_not_recorded_are_not_none() -> None:
+    """VIEW-18: some agents do not record what was read; nothing was read where nothing was."""
+    told = [figure_rows(Figures(tokens=Tokens(i, o)))[0][1] for i, o in ((0, 9), (7, 9), (0, 0))]
+    assert told == ["", "7", "0"]
 
 
 def test_zooming_keeps_the_middle() -> None:

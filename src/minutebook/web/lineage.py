@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 import msgspec
 from starlette.requests import Request
@@ -58,10 +59,9 @@ def lineage_page(state: ServerState, request: Request) -> Response:
     if project:
         families = [f for f in families if within(project, *(n.project for n in f.nodes))]
     start = whole(params.get("start"))
-    told = sorted(map(_family, families), key=lambda family: seconds(family.ended), reverse=True)
     return render(
         "lineage.html",
-        families=told[start : start + _PAGE],
+        families=newest_first(families)[start : start + _PAGE],
         count=len(families),
         total=total,
         project=project,
@@ -106,6 +106,11 @@ def family_page(state: ServerState, _request: Request, session_id: str) -> Respo
         page="lineage",
         title=f"Lineage of {told.name}",
     )
+
+
+def newest_first(families: Iterable[Lineage]) -> list[Family]:
+    """Families by the time that their rows show."""
+    return sorted(map(_family, families), key=lambda told: seconds(told.ended), reverse=True)
 
 
 def _family(family: Lineage) -> Family:
