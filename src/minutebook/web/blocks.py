@@ -10,7 +10,7 @@ from markupsafe import Markup
 from minutebook.archive.masking import unmarked
 from minutebook.derive.about import about
 from minutebook.derive.calls import line_change
-from minutebook.derive.messages import gist
+from minutebook.derive.messages import gist, kind_words
 from minutebook.derive.plain import one_line
 from minutebook.derive.times import instant
 from minutebook.derive.wording import size
@@ -147,7 +147,7 @@ class _Items(BlockVisitor[list[Item]]):
 
     def notice(self, block: Notice) -> list[Item]:
         line = plain(one_line(in_words(gist(block.text))), 200)
-        words = block.kind.replace("-", " ")
+        words = kind_words(block.kind)
         if block.kind == "compaction":
             return self._item("compaction", summary=line)
         if block.kind in _LOUD:
