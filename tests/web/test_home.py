@@ -189,10 +189,26 @@ def test_the_week_says_what_was_decided_and_what_it_cost(state: ServerState) -> 
     week = week_of(Boards(state, Selection(), patience=None))
     assert week is not None
     assert week.title == "The latest 7 days with work"
-    assert week.engagements >= len(week.rows) > 0
+    assert week.engagements >= week.told >= len(week.pieces) > 0
     assert week.figures is not None
     assert week.figures.cost is not None
     assert week.projects
+
+
+def test_the_week_tells_the_same_work_once(tmp_path: Path) -> None:
+    """VIEW-16: three engagements of one topic are one line, with how many they are."""
+    start = datetime(2026, 3, 2, tzinfo=UTC)
+    topics = ("Mend the gate", "Paint it", "mend the gate", "Mend the gate")
+    records = [
+        minutes_of(at, engagement(start.replace(hour=at), "build", topic))
+        for at, topic in enumerate(topics, 1)
+    ]
+    write_minutes(tmp_path / "archive", *records)
+    week = week_of(Boards(ServerState(tmp_path / "archive", ()), Selection(), patience=None))
+    assert week is not None
+    told = [(p.row.engagement.topic, p.times) for p in week.pieces if p.row.engagement]
+    assert sorted(told) == [("Mend the gate", 3), ("Paint it", 1)]
+    assert week.told == week.engagements == 4
 
 
 def test_the_week_says_how_many_agents_it_does_not_name(tmp_path: Path) -> None:

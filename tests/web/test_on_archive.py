@@ -172,7 +172,7 @@ def test_a_name_that_fits_several_sessions_is_not_guessed(house: House) -> None:
 def test_a_page_lists_the_sessions_that_a_name_fits(house: House) -> None:
     """VIEW-11, VIEW-13: by their names, with links, and without an id to be read."""
     status, _, page = house.served.get("/session/0000000")
-    assert status == 400 and "2 sessions are called that" in page
+    assert status == 400 and "2 sessions match this name" in page
     links = re.findall(r'class="open" href="(/session/[^"]+)"', page)
     assert len(links) == 2
     assert all(house.served.get(link)[0] == 200 for link in links)

@@ -30,6 +30,15 @@ class Project(msgspec.Struct, frozen=True):
     count: int
 
 
+class Piece(msgspec.Struct, frozen=True):
+    """Engagements of one topic in one project: they are told once."""
+
+    row: Row
+    """The one that took longest."""
+    times: int
+    active: int
+
+
 class Week(msgspec.Struct, frozen=True):
     """What the home page says of it."""
 
@@ -46,8 +55,10 @@ class Week(msgspec.Struct, frozen=True):
     more_people: str
     """How many are not named: ``2 more agents``."""
     figures: Figures | None
-    rows: list[Row]
+    pieces: list[Piece]
     """What took longest."""
+    told: int
+    """How many engagements these are."""
     decided: list[Decision]
     decisions: int
 
@@ -74,6 +85,7 @@ def week_of(boards: Boards) -> Week | None:
     projects: dict[str, list[Row]] = {}
     for row in rows:
         projects.setdefault(project_of(row.record, row.engagement) or NO_PROJECT, []).append(row)
+    pieces = _pieces(rows)[:_MOST]
     ranked = [
         Project(name, board.by_the_clock(key for row in own for key in row.did.keys), len(own))
         for name, own in projects.items()
@@ -102,7 +114,20 @@ def week_of(boards: Boards) -> Week | None:
         if len(people) > named
         else "",
         figures=board.figures,
-        rows=rows[:_MOST],
+        pieces=pieces,
+        told=sum(piece.times for piece in pieces),
         decided=found[:_MOST],
         decisions=len(found),
     )
+
+
+def _pieces(rows: list[Row]) -> list[Piece]:
+    """Pieces of work, the one that took longest first."""
+    alike: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        topic = row.engagement.topic.casefold() if row.engagement is not None else ""
+        alike.setdefault((topic, project_of(row.record, row.engagement)), []).append(row)
+    found = [
+        Piece(own[0], len(own), sum(row.did.active or 0 for row in own)) for own in alike.values()
+    ]
+    return sorted(found, key=lambda piece: -piece.active)
