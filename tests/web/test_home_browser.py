@@ -99,6 +99,17 @@ def test_the_year_is_a_picture(mixed: Served, page: Page) -> None:
     assert ElementTree.fromstring(text).tag.endswith("svg")
     assert "href" not in text
     assert "70 engagements" in text
+    # Nothing is written over anything else, or beyond the edge.
+    page.set_content(text)
+    boxes = page.evaluate(
+        """() => [...document.querySelectorAll("text")].map((text) => text.getBoundingClientRect())
+          .map((box) => [box.top, box.left, box.right, box.bottom])"""
+    )
+    edge = page.evaluate("document.querySelector('svg').getBoundingClientRect().right")
+    assert all(right < edge for _, _, right, _ in boxes)
+    for top, left, _, _ in boxes:
+        inside = [b for b in boxes if b[0] <= top < b[3] - 3 and b[1] < left < b[2]]
+        assert inside == []
 
 
 def test_the_latest_week_is_told(mixed: Served, page: Page) -> None:
