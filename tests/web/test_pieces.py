@@ -344,7 +344,10 @@ def test_a_little_money_is_not_none() -> None:
 
 def test_tokens_that_were_not_recorded_are_not_none() -> None:
     """VIEW-18: some agents do not record what was read; nothing was read where nothing was."""
-    told = [figure_rows(Figures(tokens=Tokens(i, o)))[0][1] for i, o in ((0, 9), (7, 9), (0, 0))]
+    told = [
+        figure_rows(Figures(replies=1, tokens=Tokens(i, o)))[0][1]
+        for i, o in ((0, 9), (7, 9), (0, 0))
+    ]
     assert told == ["", "7", "0"]
 
 
