@@ -455,6 +455,18 @@ def test_find_says_when_there_is_nothing(house: House, page: Page) -> None:
 # -- what unfolds
 
 
+def test_a_subagent_was_asked_by_an_agent(house: House) -> None:
+    """VIEW-18: what a subagent is given is a task, on its page, in place and in a file; the words
+    of a person are theirs."""
+    speaker = '<h3 class="speaker">{}'.format
+    base = f"/session/{house.kinds}"
+    for path in (f"{base}/agents/pears", f"{base}/agents/pears/parts/0?within=1"):
+        page = house.served.get(path, {"X-Fragment": "1"} if "parts" in path else None)[2]
+        assert speaker("Task") in page and speaker("You") not in page
+    file = house.served.get(f"{base}/export?format=html")[2]
+    assert file.count(speaker("Task")) == 1 and speaker("You") in file
+
+
 def call(page: Page, words: str) -> Any:
     """A folded call, opened."""
     block = page.locator("details.call", has_text=words)
