@@ -88,8 +88,6 @@ def troubles(page: Page) -> list[str]:
     ]
 
 
-# Those with a summary strip fail: "decisions" is a link by its colour alone (link-in-text-block);
-# `?method=build` in light fails twice: methods not chosen are too pale (color-contrast).
 @pytest.mark.parametrize(
     "path",
     [

@@ -434,6 +434,39 @@ def test_a_year_is_shown_as_density(year: Served, page: Page) -> None:
     assert page.locator(".columns .part").count() > 100
 
 
+def test_columns_and_bars_are_walked_by_arrows(year: Served, page: Page) -> None:
+    """VIEW-14: the timeline's columns are one stop of the Tab key; arrows reach all of them, and
+    every bar."""
+    ready(page, f"{year.url}/?from=2025-01-01&to=2026-01-01")
+    stops = page.locator('.columns a:not([tabindex="-1"])')
+    assert stops.count() == 1
+    place = "document.activeElement.getBoundingClientRect().left"
+    lane = "document.activeElement.closest('svg[aria-label]').getAttribute('aria-label')"
+    stops.focus()
+    last, first_lane = page.evaluate(place), page.evaluate(lane)
+    page.keyboard.press("ArrowLeft")
+    assert page.evaluate(place) < last
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate(place) == last
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate(lane) != first_lane
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate(lane) == first_lane
+    assert stops.count() == 1
+    page.keyboard.press("Enter")
+    expect(page.locator('.timeline[data-dense="false"]')).to_be_visible()
+    bars = page.locator(".timeline .bars").first.locator("a")
+    bars.first.focus()
+    address = "document.activeElement.getAttribute('href')"
+    walked = set()
+    for _ in range(bars.count()):
+        page.keyboard.press("ArrowLeft")
+    for _ in range(bars.count()):
+        walked.add(page.evaluate(address))
+        page.keyboard.press("ArrowRight")
+    assert walked == {bar.get_attribute("href") for bar in bars.all()}
+
+
 def test_a_column_opens_its_days(year: Served, page: Page) -> None:
     """VIEW-14: a click on a column shows the days it stands for."""
     ready(page, f"{year.url}/?from=2025-01-01&to=2026-01-01")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from minutebook.web.timeline import Work, timeline
 from minutebook.web.week import week_of
 from minutebook.web.year import year_of
 from tests.conftest import corpus_sessions
+from tests.web.conftest import engagement, minutes_of, write_minutes
 
 RECORD = SessionRecord(session_id="s", cwd="/home/dev/orchard")
 
@@ -188,10 +189,44 @@ def test_the_week_says_what_was_decided_and_what_it_cost(state: ServerState) -> 
     week = week_of(Boards(state, Selection(), patience=None))
     assert week is not None
     assert week.title == "The latest 7 days with work"
-    assert week.engagements >= len(week.rows) > 0
+    assert week.engagements >= week.told >= len(week.pieces) > 0
     assert week.figures is not None
     assert week.figures.cost is not None
     assert week.projects
+
+
+def test_the_week_tells_the_same_work_once(tmp_path: Path) -> None:
+    """VIEW-16: three engagements of one topic are one line, with how many they are."""
+    start = datetime(2026, 3, 2, tzinfo=UTC)
+    topics = ("Mend the gate", "Paint it", "mend the gate", "Mend the gate")
+    records = [
+        minutes_of(at, engagement(start.replace(hour=at), "build", topic))
+        for at, topic in enumerate(topics, 1)
+    ]
+    write_minutes(tmp_path / "archive", *records)
+    week = week_of(Boards(ServerState(tmp_path / "archive", ()), Selection(), patience=None))
+    assert week is not None
+    told = [(p.row.engagement.topic, p.times) for p in week.pieces if p.row.engagement]
+    assert sorted(told) == [("Mend the gate", 3), ("Paint it", 1)]
+    assert week.told == week.engagements == 4
+
+
+def test_the_week_says_how_many_agents_it_does_not_name(tmp_path: Path) -> None:
+    """VIEW-16: four are named; of more, three, and the number of the others."""
+    for count, named, rest in ((4, 4, ""), (6, 3, "3 more agents")):
+        records = [
+            minutes_of(
+                at,
+                engagement(datetime(2026, 3, at, tzinfo=UTC), "build", "Build it"),
+                agent_name=f"Agent {at}",
+            )
+            for at in range(1, count + 1)
+        ]
+        archive = tmp_path / str(count)
+        write_minutes(archive, *records)
+        week = week_of(Boards(ServerState(archive, ()), Selection(), patience=None))
+        assert week is not None
+        assert (len(week.people), week.more_people) == (named, rest)
 
 
 def test_the_hour_is_the_latest_with_work(state: ServerState) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from urllib.parse import parse_qs, urlsplit
 from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from minutebook.web.board import PAGE
 from tests.web.conftest import (
@@ -98,6 +99,17 @@ def test_the_year_is_a_picture(mixed: Served, page: Page) -> None:
     assert ElementTree.fromstring(text).tag.endswith("svg")
     assert "href" not in text
     assert "70 engagements" in text
+    # Nothing is written over anything else, or beyond the edge.
+    page.set_content(text)
+    boxes = page.evaluate(
+        """() => [...document.querySelectorAll("text")].map((text) => text.getBoundingClientRect())
+          .map((box) => [box.top, box.left, box.right, box.bottom])"""
+    )
+    edge = page.evaluate("document.querySelector('svg').getBoundingClientRect().right")
+    assert all(right < edge for _, _, right, _ in boxes)
+    for top, left, _, _ in boxes:
+        inside = [b for b in boxes if b[0] <= top < b[3] - 3 and b[1] < left < b[2]]
+        assert inside == []
 
 
 def test_the_latest_week_is_told(mixed: Served, page: Page) -> None:
@@ -174,6 +186,43 @@ def test_what_is_not_shown_is_said(mixed: Served, page: Page) -> None:
     unshown.get_by_text("1 ghost").click()
     page.wait_for_url("**ghosts=1*")
     expect(unshown.get_by_text("leave out ghosts again")).to_be_visible()
+
+
+def test_what_is_of_other_years_follows_the_filters(mixed: Served) -> None:
+    """VIEW-17, VIEW-25: only what the filters let pass is elsewhere, in words and on the map."""
+    assert "1 engagement of other years" in mixed.get("/?method=plan")[2]
+    narrowed = mixed.get("/?agent=codex")[2]
+    assert "of other years" not in narrowed
+    towers = [page.count('class="tower"') for page in (narrowed, mixed.get("/")[2])]
+    assert 0 < towers[0] < towers[1]
+
+
+def test_nothing_moves_from_page_to_page(mixed: Served, page: Page) -> None:
+    """VIEW-14: the name of the current page is marked, and takes no more room than before."""
+    places = set()
+    for path in ("/", "/search", "/decisions", "/engagements", "/report"):
+        box = ready(page, mixed.url + path).locator("#q").bounding_box()
+        assert box is not None
+        places.add(round(box["x"]))
+    assert len(places) == 1
+
+
+def test_a_narrow_screen_has_room_for_words(mixed: Served, browser: Browser) -> None:
+    """VIEW-14: at 400 px a card stays on the screen, marks of the axis do not run into each other,
+    and the keys begin at their beginning."""
+    with browser.new_context(viewport={"width": 400, "height": 800}) as context:
+        page = ready(context.new_page(), f"{mixed.url}/?from=2026-03-02&to=2026-03-05")
+        page.locator(".bar").first.focus()
+        page.wait_for_selector("#card:not([hidden])")
+        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert page.evaluate(wide) <= 0
+        marks = page.locator(".axis text:visible")
+        boxes = [box for box in (mark.bounding_box() for mark in marks.all()) if box]
+        assert len(boxes) > 1
+        assert all(a["x"] + a["width"] < b["x"] for a, b in pairwise(boxes))
+        page.keyboard.press("Escape")
+        page.keyboard.press("?")
+        assert page.locator("#help").evaluate("help => help.scrollTop") == 0
 
 
 def test_the_first_row_is_a_few_tabs_away(mixed: Served, page: Page) -> None:

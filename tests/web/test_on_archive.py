@@ -169,6 +169,16 @@ def test_a_name_that_fits_several_sessions_is_not_guessed(house: House) -> None:
     assert "fits 2 sessions" in json.loads(body)["problem"]
 
 
+def test_a_page_lists_the_sessions_that_a_name_fits(house: House) -> None:
+    """VIEW-11, VIEW-13: by their names, with links, and without an id to be read."""
+    status, _, page = house.served.get("/session/0000000")
+    assert status == 400 and "2 sessions match this name" in page
+    links = re.findall(r'class="open" href="(/session/[^"]+)"', page)
+    assert len(links) == 2
+    assert all(house.served.get(link)[0] == 200 for link in links)
+    assert "0000000" not in re.sub(r"<[^>]*>", "", page)
+
+
 def test_an_address_opens_no_file(house: House, tmp_path: Path) -> None:
     """VIEW-12: what the command line takes as a path is no session here."""
     lost = tmp_path / "lost.jsonl"

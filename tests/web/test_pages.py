@@ -23,6 +23,7 @@ from minutebook.derive.usage.tally import DIMENSIONS
 from minutebook.model.lineage import Edge, Evidence, Lineage, Node
 from minutebook.web.charts import over_time
 from minutebook.web.graph import graph_of
+from minutebook.web.lineage import newest_first
 from tests.web.conftest import Served, start
 
 NEW = ("/usage", "/files", "/threads", "/lineage", "/engagements", "/decisions", "/search")
@@ -302,6 +303,27 @@ def test_every_family_is_drawn_with_its_evidence(viewer: Served) -> None:
             == len(ties)
         )
         assert session not in re.sub(r'(?:href|src)="[^"]*"', "", drawn)  # no id on screen
+
+
+def test_what_was_chosen_is_named_as_it_was_offered(viewer: Served) -> None:
+    """VIEW-23: a program has one name on the page, beside the results and above them."""
+    page = viewer.get("/search?q=the&program=claude")[2]
+    assert "program: <bdi>Claude Code</bdi>" in page
+
+
+def test_families_are_listed_newest_first() -> None:
+    """VIEW-21: by the time that each row shows: of the newest work, in whatever notation."""
+    ends = ("2026-03-02T09:00:00Z", "2026-03-02T12:00:00+05:00", "2026-03-01T09:00:00Z")
+    families = [
+        Lineage(
+            nodes=(
+                Node(id=f"{at}-1", started="2026-01-01T09:00:00Z"),
+                Node(id=f"{at}-2", ended=end),
+            )
+        )
+        for at, end in enumerate((ends[2], ends[0], ends[1]))
+    ]
+    assert [family.ended for family in newest_first(families)] == list(ends)
 
 
 def test_a_session_of_its_own_has_no_family(viewer: Served) -> None:

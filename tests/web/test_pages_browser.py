@@ -61,6 +61,17 @@ def test_facets_need_no_script(viewer: Served, browser: Browser) -> None:
         page.wait_for_url("**/search?q=the")
 
 
+def test_a_narrow_palette_has_room_for_its_results(viewer: Served, browser: Browser) -> None:
+    """VIEW-14: at 400 px they have most of the width."""
+    with browser.new_context(viewport={"width": 400, "height": 800}) as context:
+        page = ready(context.new_page(), viewer.url)
+        page.keyboard.press("/")
+        page.keyboard.type("passkey")
+        page.wait_for_selector('#palette-results[data-for="passkey"] .row')
+        what = page.locator("#palette-results .what").first.bounding_box()
+        assert what is not None and what["width"] > 230
+
+
 def test_a_change_opens_in_view(viewer: Served, page: Page) -> None:
     """VIEW-21: from the files to the diff, in two clicks."""
     ready(page, f"{viewer.url}/files")

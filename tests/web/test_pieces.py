@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from minutebook.archive.masking import mark, unmarked
 from minutebook.archive.session import RoundShape
 from minutebook.archive.sharing import BLOCKS, SharedSession
+from minutebook.derive.usage.figures import Figures, Tokens
 from minutebook.errors import BadArgument
 from minutebook.html import harness
 from minutebook.html.diffs import diffs_of
@@ -28,7 +29,8 @@ from minutebook.web.finding import highlighted, in_words
 from minutebook.web.pages import line, rounds_text, session_url
 from minutebook.web.parts import TOGGLES, part_of, parts_of, show_query, shown_of, totals
 from minutebook.web.selection import Selection, selection
-from minutebook.web.signs import LETTERS, letter, model_name
+from minutebook.web.signs import LETTERS, dollars, letter, model_name
+from minutebook.web.story import figure_rows
 from minutebook.web.timeline import MOST_BARS, Work, timeline
 
 # -- prose
@@ -321,7 +323,32 @@ def test_ticks_are_few_and_in_order(start: int, length: int) -> None:
     places = [tick.at for tick in found]
     assert places == sorted(places)
     assert len(found) <= 25
+    assert len([tick for tick in found if not tick.minor]) in range(min(len(found), 1), 7)
     assert all(0 <= place < 100 for place in places)
+
+
+def test_a_narrow_screen_names_the_days() -> None:
+    """VIEW-14: of a mark every six hours, it keeps the names of the days."""
+    start = int(datetime(2026, 3, 2).timestamp())
+    found = ticks(Range(start, start + 3 * DAY))
+    assert len(found) == 12
+    assert [t.label for t in found if not t.minor] == ["Mon 2", "Tue 3", "Wed 4"]
+
+
+def test_a_little_money_is_not_none() -> None:
+    """VIEW-17: what cost less than a cent did not cost nothing."""
+    cent = 10_000_000_000
+    told = [dollars(exact) for exact in (0, 1, cent // 2, cent, 123 * cent)]
+    assert told == ["", "under $0.01", "$0.01", "$0.01", "$1.23"]
+
+
+def test_tokens_that_were_not_recorded_are_not_none() -> None:
+    """VIEW-18: some agents do not record what was read; nothing was read where nothing was."""
+    told = [
+        figure_rows(Figures(replies=1, tokens=Tokens(i, o)))[0][1]
+        for i, o in ((0, 9), (7, 9), (0, 0))
+    ]
+    assert told == ["", "7", "0"]
 
 
 def test_zooming_keeps_the_middle() -> None:

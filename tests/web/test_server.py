@@ -377,6 +377,20 @@ def test_a_megabyte_on_one_line_is_shown_in_part(serve: Serve, written: Written)
     assert served.get(f"/session/{id}/raw/1/1")[2].count("x") >= 1_000_000
 
 
+def test_a_subagent_without_a_transcript_is_said(serve: Serve, written: Written) -> None:
+    """VIEW-11, VIEW-18: a link that leads nowhere is not offered."""
+    id = written.session(
+        user("Count the pears."),
+        assistant(tool_use("t1", "Task", description="Count", prompt="Count all pears.")),
+        tool_result("t1", "Seven.", toolUseResult={"agentId": "gone"}),
+    )
+    served = serve(written.root, "--no-ingest", settle=False)
+    block = served.get(f"/session/{id}/blocks/1/1", {"X-Fragment": "1"})[2]
+    assert "The transcript of this subagent was not found." in block
+    assert "/agents/gone" not in block
+    assert "Seven." in block
+
+
 def test_port_zero_is_no_port() -> None:
     """Bad input gets one sentence and status 2."""
     done = subprocess.run(

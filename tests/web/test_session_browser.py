@@ -77,9 +77,10 @@ def long_session() -> list[Record]:
     """120 rounds; one word stands only in the answer of a call of the 101st."""
     hidden = {101: "line\n" * 40 + "the quagga is extinct"}
     hidden |= {number: f"a marten at {number}" for number in (12, 60, 118)}
-    return [
-        record for number in range(1, ROUNDS + 1) for record in round_of(number, hidden.get(number))
-    ]
+    rounds = [round_of(number, hidden.get(number)) for number in range(1, ROUNDS + 1)]
+    told = user("How to feed an okapi.", isMeta=True, timestamp=rounds[76][0]["timestamp"])
+    rounds[76].insert(1, told)
+    return [record for records in rounds for record in records]
 
 
 def all_kinds() -> list[Record]:
@@ -434,6 +435,16 @@ def test_find_goes_from_one_place_to_the_next(house: House, page: Page) -> None:
         expect(page.get_by_text(f"a marten at {place}")).to_be_in_viewport()
 
 
+def test_find_shows_what_only_stands_beside_results(house: House, page: Page) -> None:
+    """VIEW-08: what the agent's program added is folded away with the results, and found there."""
+    ready(page, house.of("long"))
+    page.locator("#find-words").fill("okapi")
+    expect(page.locator("#find-count")).to_have_text("1 / 1")
+    expect(page.locator('[data-toggle="results"]')).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("details.folded[open]")).to_contain_text("How to feed an okapi.")
+    page.wait_for_function("() => CSS.highlights.get('found')?.size > 0")
+
+
 def test_find_says_when_there_is_nothing(house: House, page: Page) -> None:
     """VIEW-11: no place has its own word."""
     ready(page, house.of("long"))
@@ -442,6 +453,18 @@ def test_find_says_when_there_is_nothing(house: House, page: Page) -> None:
 
 
 # -- what unfolds
+
+
+def test_a_subagent_was_asked_by_an_agent(house: House) -> None:
+    """VIEW-18: what a subagent is given is a task, on its page, in place and in a file; the words
+    of a person are theirs."""
+    speaker = '<h3 class="speaker">{}'.format
+    base = f"/session/{house.kinds}"
+    for path in (f"{base}/agents/pears", f"{base}/agents/pears/parts/0?within=1"):
+        page = house.served.get(path, {"X-Fragment": "1"} if "parts" in path else None)[2]
+        assert speaker("Task") in page and speaker("You") not in page
+    file = house.served.get(f"{base}/export?format=html")[2]
+    assert file.count(speaker("Task")) == 1 and speaker("You") in file
 
 
 def call(page: Page, words: str) -> Any:

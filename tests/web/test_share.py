@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+from html import unescape
 from urllib.parse import quote
 
 import pytest
@@ -60,6 +63,23 @@ def test_the_report_page(viewer: Served) -> None:
     assert "/report/file?since=2026-03-01&amp;format=html" in page
     assert "Nothing was worked on in this period" in viewer.get("/report?date=2020-01-01")[2]
     assert 'aria-current="true">this week' in viewer.get("/report")[2]
+
+
+def test_the_report_page_leads_to_what_it_tells_of(viewer: Served) -> None:
+    """VIEW-13, VIEW-21: each piece of work and each decision is a link to its rounds; no id stands
+    on the page, while the file has what `minutebook show` takes."""
+    asked = "since=2026-03-01&project=orchard"
+    page = viewer.get(f"/report?{asked}")[2]
+    body = page.partition('<div class="report">')[2]
+    links = set(re.findall(r'<a href="(/session/[^"#]*)', body))
+    assert links
+    assert all(viewer.get(unescape(link))[0] == 200 for link in links)
+    report = json.loads(viewer.get(f"/report/file?{asked}&format=json")[2])
+    (project,) = report["report"]["projects"]
+    shown = re.sub(r"<[^>]*>", "", body)
+    for item in (*project["done"], *project["decided"]):
+        assert item["address"] not in shown
+    assert project["done"][0]["address"] in viewer.get(f"/report/file?{asked}&format=html")[2]
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,8 @@ def only(found: Sequence[str], name: str) -> str:
         return found[0]
     some = ", ".join(sorted(shortest(found).values())[:_MOST_TOLD])
     more = f" and {len(found) - _MOST_TOLD} more" if len(found) > _MOST_TOLD else ""
-    raise Ambiguous(f"'{name}' fits {len(found)} sessions: {some}{more}. Name one of these.")
+    words = f"'{name}' fits {len(found)} sessions: {some}{more}. Name one of these."
+    raise Ambiguous(words, sessions=tuple(found))
 
 
 def refuse_ending(name: str, found: str | None, known: Callable[[str], str | None]) -> None:

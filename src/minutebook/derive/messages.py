@@ -27,6 +27,11 @@ EDITOR = "editor"
 SYSTEM = "system"
 
 
+def kind_words(kind: str) -> str:
+    """What people call a kind of notice: ``added by the agent``, ``task notification``."""
+    return "added by the agent" if kind == META else kind.replace("-", " ")
+
+
 def gist(text: str) -> str:
     """What a notice comes down to, for a line that points at it: its summary, where it has one;
     else its words without the tag around them all."""

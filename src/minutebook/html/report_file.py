@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from minutebook.archive.reporting import ProjectMinutes, Report, Work
@@ -14,9 +15,11 @@ def report_file(report: Report, title: str, left_out: str) -> bytes:
     return stand_alone("report_file.html", title=title, left_out=left_out, **report_values(report))
 
 
-def report_values(report: Report) -> dict[str, Any]:
-    """What the body of a report needs, in a file or on a page."""
+def report_values(report: Report, opens: Callable[[str], str] | None = None) -> dict[str, Any]:
+    """What the body of a report needs, in a file or on a page; there, `opens` is where rounds are
+    read."""
     return {
+        "opens": opens,
         "report": report,
         "decisions": sum(len(minutes.decided) for minutes in report.projects),
         "done": _done,

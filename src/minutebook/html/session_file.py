@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from minutebook.archive.sharing import BLOCKS, SharedSession, as_data, asked_of
 from minutebook.derive.calls import describe
-from minutebook.derive.messages import gist
+from minutebook.derive.messages import gist, kind_words
 from minutebook.derive.plain import one_line
 from minutebook.derive.wording import rounds_text
 from minutebook.html.opened import Opened, opened
@@ -201,7 +201,7 @@ class _Entries(BlockVisitor[list[Entry]]):
         return [Entry(kind="result", body=opened(block), error=block.result.error)]
 
     def notice(self, block: Notice) -> list[Entry]:
-        words = block.kind.replace("-", " ")
+        words = kind_words(block.kind)
         line = plain(one_line(gist(block.text)), 200)
         return [Entry(kind="folded", name=words, summary=line, body=opened(block))]
 

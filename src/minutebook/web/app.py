@@ -23,7 +23,8 @@ from starlette.types import ASGIApp
 
 from minutebook.archive import Archive
 from minutebook.archive.masking import hide
-from minutebook.errors import MinutebookError, NotFound
+from minutebook.errors import Ambiguous, MinutebookError, NotFound
+from minutebook.index.entry import seconds
 from minutebook.record.layout import Layout
 from minutebook.record.store import make_folder
 from minutebook.verbs.watch import sessions_of, watched
@@ -171,7 +172,17 @@ class Viewer:
         return board_page(state, request, self.hub.progress)
 
     def _page(self, answer: Answer) -> Callable[[Request], Any]:
-        return self._endpoint(answer, _sorry)
+        return self._endpoint(answer, self._sorry)
+
+    def _sorry(self, error: MinutebookError) -> Response:
+        """A sentence; of a name that fits several sessions, links to them."""
+        fitting = error.told.get("sessions") if isinstance(error, Ambiguous) else None
+        if not isinstance(fitting, tuple):
+            return _sorry(error)
+        known = self.state.archive.records()
+        records = [known[id] for id in fitting if id in known]
+        records.sort(key=lambda record: seconds(record.started), reverse=True)
+        return render("which.html", 400, records=records, page="sorry", title="Which session?")
 
     def _json(self, answer: Answer) -> Callable[[Request], Any]:
         return self._endpoint(answer, api.sorry)

@@ -157,10 +157,11 @@ def facets_of(asked: Asked, answer: Answer) -> list[Facet]:
 
 def _option(asked: Asked, name: str, value: str, count: int, *, chosen: bool) -> Option:
     other: dict[str, Any] = {name: None if chosen else value}
-    return Option(value, _label(name, value), asked.url(**other), count, chosen)
+    return Option(value, facet_label(name, value), asked.url(**other), count, chosen)
 
 
-def _label(name: str, value: str) -> str:
+def facet_label(name: str, value: str) -> str:
+    """A value of a facet as a person says it."""
     if name == "month":
         return f"{datetime.strptime(value, '%Y-%m'):%b %Y}" if _is_month(value) else value
     if name == "program":

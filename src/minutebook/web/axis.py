@@ -12,6 +12,7 @@ HOUR, DAY = 3600, 86400
 ZOOMS = {"hour": HOUR, "day": DAY, "week": 7 * DAY, "month": 31 * DAY, "year": 366 * DAY}
 _STEPS = (300, 900, HOUR, 3 * HOUR, 6 * HOUR, DAY, 2 * DAY, 7 * DAY)
 _MOST_TICKS = 12
+_MOST_NARROW = 5
 SHORTEST, LONGEST = HOUR, 20 * 366 * DAY
 _FIRST, _LAST = 366 * DAY, 229 * 365 * DAY  # calendars end somewhere; so do ours
 
@@ -35,6 +36,8 @@ class Tick(msgspec.Struct, frozen=True):
     at: float
     """Percent of the range."""
     label: str
+    minor: bool = False
+    """Whether a narrow screen leaves its label out."""
 
 
 def whole_days(first: int, last: int) -> Range:
@@ -68,11 +71,24 @@ def _within(start: int, end: int) -> Range:
 
 
 def ticks(shown: Range) -> list[Tick]:
-    """A dozen marks at most, at round moments of local time."""
+    """A dozen marks at most, at round moments of local time; on a narrow screen, five."""
     if shown.length > _MOST_TICKS * 7 * DAY:
-        return list(_months(shown))
+        return _thinned(list(_months(shown)), 1)
     step = next(step for step in _STEPS if shown.length / step <= _MOST_TICKS)
-    return list(_regular(shown, step))
+    return _thinned(list(_regular(shown, step)), DAY // step if step < DAY else 1)
+
+
+def _thinned(found: list[Tick], day: int) -> list[Tick]:
+    """Every so many of them have room everywhere: beginnings of days first, where a day has
+    several."""
+    every = -(-len(found) // _MOST_NARROW)
+    if every > 1 and day > 1:
+        every = -(-every // day) * day if every > day / 2 else every
+    first = next((at for at, tick in enumerate(found) if ":" not in tick.label), 0)
+    return [
+        msgspec.structs.replace(tick, minor=(at - first) % every != 0)
+        for at, tick in enumerate(found)
+    ]
 
 
 def _regular(shown: Range, step: int) -> Iterator[Tick]:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from minutebook.archive.masking import unmarked
 from minutebook.derive.about import about
 from minutebook.derive.calls import line_change
-from minutebook.derive.messages import gist
+from minutebook.derive.messages import gist, kind_words
 from minutebook.derive.plain import one_line
 from minutebook.derive.times import instant
 from minutebook.derive.wording import size
@@ -147,12 +147,12 @@ class _Items(BlockVisitor[list[Item]]):
 
     def notice(self, block: Notice) -> list[Item]:
         line = plain(one_line(in_words(gist(block.text))), 200)
-        words = block.kind.replace("-", " ")
+        words = kind_words(block.kind)
         if block.kind == "compaction":
             return self._item("compaction", summary=line)
         if block.kind in _LOUD:
             return self._item("notice", name=words, summary=line)
-        if block.kind in _FOLDED or "results" in self._shown:
+        if "results" in self._shown or not needs_results(block):
             said = line.lower().startswith(f"{words}:")
             whole = line if said else Markup("{}: {}").format(words, line)
             return self._item("folded", summary=whole)
@@ -166,6 +166,11 @@ class _Items(BlockVisitor[list[Item]]):
     def unknown(self, block: Unknown) -> list[Item]:
         words = f"not understood by this version: {one_line(block.kind)}"
         return self._item("folded", summary=plain(words))
+
+
+def needs_results(notice: Notice) -> bool:
+    """Whether a notice is only shown where results are."""
+    return notice.kind != "compaction" and notice.kind not in _LOUD | _FOLDED
 
 
 def tool_name(name: str) -> str:

@@ -241,6 +241,13 @@ class Boards:
         if asked.after is None and asked.before is None and self._old:
             year = self._year
             asked = msgspec.structs.replace(asked, after=year.start, before=year.end)
+        return self._board(asked)
+
+    def of_all_time(self, asked: Selection) -> Board:
+        """The board of a selection's filters, whatever its range."""
+        return self._board(asked.unbounded)
+
+    def _board(self, asked: Selection) -> Board:
         plain = msgspec.structs.replace(asked, group="project", lanes=False)
         if plain not in self._made:
             self._made[plain] = board_of(self.state, plain, self._patience)

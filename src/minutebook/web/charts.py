@@ -23,6 +23,8 @@ class Bar(msgspec.Struct, frozen=True):
 class Tick(msgspec.Struct, frozen=True):
     at: float
     label: str
+    minor: bool = False
+    """Whether a narrow screen leaves it out."""
 
 
 class Chart(msgspec.Struct, frozen=True):
@@ -53,8 +55,8 @@ def over_time(by: str, points: Sequence[Point], title: str, top: Callable[[float
     marked = range(0, len(slots), step)
     years = [slots[at - step].year if at else 0 for at in marked]
     ticks = [
-        Tick(at * width, _label(by, slots[at], before != slots[at].year))
-        for at, before in zip(marked, years, strict=True)
+        Tick(at * width, _label(by, slots[at], before != slots[at].year), number % 3 > 0)
+        for number, (at, before) in enumerate(zip(marked, years, strict=True))
     ]
     return Chart(title, bars, ticks, top(highest) if highest else "")
 

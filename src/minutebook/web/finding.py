@@ -16,7 +16,7 @@ from minutebook.derive.plain import one_line, one_line_kept
 from minutebook.errors import MinutebookError
 from minutebook.index.query import Filters, parse_query
 from minutebook.index.snippet import Snippet
-from minutebook.web.asking import MODES, Facet, asked_of, facets_of, pages_of, ways_of
+from minutebook.web.asking import MODES, Facet, asked_of, facet_label, facets_of, pages_of, ways_of
 from minutebook.web.pages import render, session_url
 from minutebook.web.selection import whole
 from minutebook.web.state import ServerState
@@ -151,6 +151,7 @@ def search_page(state: ServerState, request: Request) -> Response:
         hits=hits,
         answer=answer,
         ways=ways,
+        facet_label=facet_label,
         facets=facets_of(asked, answer) if answer is not None else [],
         number=number,
         last=last,

@@ -49,6 +49,7 @@ def board_page(state: ServerState, request: Request, progress: dict[str, Any] | 
         return render("rows.html", board=board, asked=asked, person=whose, **_listed(board, start))
     rows = min(whole(request.headers.get("x-rows"), PAGE), _MOST_ROWS)
     shown = shown_range(asked, known)
+    whole_time = boards.of_all_time(asked)
     drawn = timeline(board.works, shown, asked.group, whole=asked.lanes)
     template = "board_inner.html" if wants_fragment(request.headers) else "board.html"
     links = zooms(asked, shown, known)
@@ -62,7 +63,7 @@ def board_page(state: ServerState, request: Request, progress: dict[str, Any] | 
         shown=shown,
         range_words=range_words(shown),
         noun="session" if asked.view == "sessions" else "engagement",
-        map=map_of(in_all.works, known),
+        map=map_of(whole_time.works, known),
         zooms=links,
         decisions_query=_elsewhere(board.selection, with_methods=True),
         usage_query=_elsewhere(board.selection, with_methods=False),
@@ -73,7 +74,7 @@ def board_page(state: ServerState, request: Request, progress: dict[str, Any] | 
         projects=_names(in_all.pairs, project_of),
         agents=_names(in_all.pairs, lambda r, _: r.agent_name or ""),
         total=len(in_all.rows),
-        elsewhere=len(in_all.rows) - len(boards.of(boards.everything).rows),
+        elsewhere=len(whole_time.rows) - len(boards.of(asked.unbounded).rows),
         year=year_of(boards, asked),
         week=None if asked.narrows or asked.view == "sessions" else week_of(boards),
         progress=progress,

@@ -12,10 +12,12 @@ from starlette.responses import Response
 from minutebook.archive.archive import Archive
 from minutebook.archive.prospective import of_session, prospective, tied_of
 from minutebook.archive.reporting import open_files
-from minutebook.model.prospective import Obligation
+from minutebook.archive.threads import threads
+from minutebook.model.prospective import Obligation, TiedEngagement
 from minutebook.model.session import project_of
 from minutebook.web import api
 from minutebook.web.state import ServerState
+from minutebook.web.threads import thread_url
 
 _MOST = 20
 
@@ -30,6 +32,7 @@ class KeptRow(msgspec.Struct, frozen=True):
 
     topic: str
     facts: str
+    href: str = ""
     owed: list[Owed] = []
     problems: tuple[str, ...] = ()
 
@@ -40,8 +43,8 @@ def open_rows(archive: Archive, project: str | None) -> list[KeptRow]:
         KeptRow(
             file.topic,
             _facts(file.method, file.phase, project_of(file.project), file.gone and "file is gone"),
-            _owed(file.owed, file.overdue),
-            file.problems,
+            owed=_owed(file.owed, file.overdue),
+            problems=file.problems,
         )
         for file in open_files(archive, project)[:_MOST]
     ]
@@ -56,12 +59,23 @@ def kept_rows(archive: Archive, session_id: str) -> list[KeptRow]:
         phases = f"{tied.phase_at_start or 'began here'} → {tied.phase_at_end or '?'}"
         file = files.get(tied.id)
         if file is None:
-            rows.append(KeptRow(tied.id, _facts("thread", phases)))
+            rows.append(_thread_row(archive, tied))
             continue
         stands = f"now {file.phase}" if file.phase != tied.phase_at_end else ""
         facts = _facts(file.method, phases, stands, file.gone and "file is gone", file.id)
-        rows.append(KeptRow(file.topic, facts, _owed(file.owed, file.overdue(now)), file.problems))
+        owed = _owed(file.owed, file.overdue(now))
+        rows.append(KeptRow(file.topic, facts, owed=owed, problems=file.problems))
     return rows
+
+
+def _thread_row(archive: Archive, tied: TiedEngagement) -> KeptRow:
+    """A thread by its topic, with a link to its page; by its name where it is no more."""
+    seen = dict.fromkeys(phase for phase in (tied.phase_at_start, tied.phase_at_end) if phase)
+    facts = _facts("thread", " → ".join(seen))
+    known = {thread.id: thread for thread in threads(archive).every}
+    if (thread := known.get(tied.id)) is None:
+        return KeptRow(tied.id, facts)
+    return KeptRow(thread.topic, facts, thread_url(tied.id))
 
 
 def listed(state: ServerState, request: Request) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 import msgspec
 from starlette.requests import Request
@@ -10,6 +11,7 @@ from starlette.responses import Response
 
 from minutebook.archive.programs import within
 from minutebook.derive.evidence import grade, reasons
+from minutebook.index.entry import seconds
 from minutebook.model.lineage import Edge, Lineage, Node
 from minutebook.verbs.lineage import UP, named, of_agent
 from minutebook.web.graph import HEIGHT, WIDTH, graph_of
@@ -59,7 +61,7 @@ def lineage_page(state: ServerState, request: Request) -> Response:
     start = whole(params.get("start"))
     return render(
         "lineage.html",
-        families=[_family(family) for family in families[start : start + _PAGE]],
+        families=newest_first(families)[start : start + _PAGE],
         count=len(families),
         total=total,
         project=project,
@@ -104,6 +106,11 @@ def family_page(state: ServerState, _request: Request, session_id: str) -> Respo
         page="lineage",
         title=f"Lineage of {told.name}",
     )
+
+
+def newest_first(families: Iterable[Lineage]) -> list[Family]:
+    """Families by the time that their rows show."""
+    return sorted(map(_family, families), key=lambda told: seconds(told.ended), reverse=True)
 
 
 def _family(family: Lineage) -> Family:

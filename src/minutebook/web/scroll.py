@@ -12,9 +12,9 @@ from minutebook.archive import Archive
 from minutebook.archive.session import OpenSession, shape
 from minutebook.errors import NotFound
 from minutebook.html.opened import words_of
-from minutebook.model import Block, Round
+from minutebook.model import Block, Notice, Round
 from minutebook.model.engagement import Engagement
-from minutebook.web.blocks import Item, items
+from minutebook.web.blocks import Item, items, needs_results
 from minutebook.web.pages import session_url
 from minutebook.web.parts import Part, part_of, parts_of
 
@@ -120,5 +120,6 @@ def _places(
         for at, (block, kind) in enumerate(zip(round.blocks, shape(round).kinds, strict=False)):
             # A phrase may go on in the next line.
             if wanted in " ".join(words_of(block).casefold().split()):
-                toggle = _TOGGLE.get(kind, kind)
+                hidden = isinstance(block, Notice) and needs_results(block)
+                toggle = "results" if hidden else _TOGGLE.get(kind, kind)
                 yield part_of(scroll.parts, round.number, at), round.number, at, toggle

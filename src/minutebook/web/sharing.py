@@ -25,6 +25,7 @@ from minutebook.verbs.report import (
 )
 from minutebook.verbs.share import FORMATS, MEDIA_TYPES, Format, SharedFile, export
 from minutebook.web.pages import render, session_url, wants_fragment
+from minutebook.web.selection import whole
 from minutebook.web.state import ServerState
 
 _PERIODS = ("today", "yesterday", "this week", "last week", "this month", "last month")
@@ -81,7 +82,7 @@ def report_page(state: ServerState, request: Request) -> Response:
     report = report_of(state.shared, named_period(**asked))
     return render(
         "report.html",
-        **report_values(report),
+        **report_values(report, _opens),
         title=f"Minutes {period_words(report)}",
         left_out=report_left_out(report),
         asked=asked,
@@ -92,6 +93,12 @@ def report_page(state: ServerState, request: Request) -> Response:
         ],
         page="report",
     )
+
+
+def _opens(address: str) -> str:
+    """Where ``3a4d64e0#3-7`` is read."""
+    name, _, rounds = address.rpartition("#")
+    return session_url(name, whole(rounds.partition("-")[0], 1))
 
 
 def report_download(state: ServerState, request: Request) -> Response:

@@ -47,6 +47,7 @@ PHASES = {
     "handed-off": "→",
 }
 UNLABELLED = "not labelled"
+_HALF_A_CENT = 5_000_000_000  # in 10⁻¹² dollars: what would be written as $0.00
 
 
 def letter(method: str | None) -> str:
@@ -131,7 +132,9 @@ def active_for(seconds: float) -> str:
 
 
 def dollars(exact: int) -> str:
-    """``$1.20``, of 10⁻¹² dollars; empty where nothing was counted."""
+    """``$1.20``, of 10⁻¹² dollars; never as if it were free. Empty where nothing was counted."""
+    if 0 < exact < _HALF_A_CENT:
+        return "under $0.01"
     return money(Cost(exact)) if exact else ""
 
 

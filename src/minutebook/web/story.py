@@ -140,7 +140,7 @@ def figure_rows(figures: Figures) -> list[tuple[str, str, str]]:
     found = [
         (
             "Tokens read",
-            short(tokens.prompt),
+            short(tokens.prompt) if tokens.prompt or not tokens.output else "",
             f"{tokens.cache_read:,} of {tokens.prompt:,} from the cache",
         ),
         (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
@@ -16,8 +17,9 @@ from minutebook.derive.usage.wording import money
 from minutebook.index.query import Filters
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.verbs.threads import passing_threads, plain_member, plain_needs, plain_thread
-from minutebook.web import api
+from minutebook.web import api, axis
 from minutebook.web.pages import render
+from minutebook.web.ranges import range_words
 from minutebook.web.selection import Selection, selection, whole
 from minutebook.web.signs import active_for
 from minutebook.web.state import ServerState
@@ -45,6 +47,14 @@ def thread_url(id: str) -> str:
     return f"/threads/{quote(id, safe='')}"
 
 
+def days_words(first: str, last: str) -> str:
+    """From one day to another, as the rest of the viewer says it."""
+    if not (first and last):
+        return "undated"
+    ends = (int(datetime.fromisoformat(day).timestamp()) for day in (first, last))
+    return range_words(axis.whole_days(*ends))
+
+
 def threads_page(state: ServerState, request: Request) -> Response:
     asked = selection(request.query_params)
     words = request.query_params.get("q", "")[:200]
@@ -60,6 +70,7 @@ def threads_page(state: ServerState, request: Request) -> Response:
         words=words,
         selection=asked,
         thread_url=thread_url,
+        days_words=days_words,
         start=start,
         next=start + _PAGE if start + _PAGE < len(found) else None,
         page="threads",
@@ -95,6 +106,7 @@ def thread_page(state: ServerState, request: Request) -> Response:
         cost=money(used.cost),
         active=active_for(used.times.active_clock) if used.times else "",
         thread_url=thread_url,
+        days_words=days_words,
         page="threads",
         title=thread.topic,
     )

@@ -10,6 +10,7 @@ from collections import Counter
 import msgspec
 
 from minutebook.derive.usage.figures import Figures
+from minutebook.derive.wording import plural
 from minutebook.sources.registry import SOURCES
 from minutebook.verbs.decisions import Decision, decisions
 from minutebook.web import axis
@@ -20,12 +21,22 @@ from minutebook.web.selection import Selection
 from minutebook.web.timeline import NO_PROJECT
 
 _MOST = 5
+_MOST_NAMED = 4
 
 
 class Project(msgspec.Struct, frozen=True):
     name: str
     active: int
     count: int
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """Engagements of one topic in one project: they are told once."""
+
+    row: Row
+    """The one that took longest."""
+    times: int
+    active: int
 
 
 class Week(msgspec.Struct, frozen=True):
@@ -41,9 +52,13 @@ class Week(msgspec.Struct, frozen=True):
     more_projects: int
     people: list[str]
     """Names of agents; of coding agents, where no session has one."""
+    more_people: str
+    """How many are not named: ``2 more agents``."""
     figures: Figures | None
-    rows: list[Row]
+    pieces: list[Piece]
     """What took longest."""
+    told: int
+    """How many engagements these are."""
     decided: list[Decision]
     decisions: int
 
@@ -70,6 +85,7 @@ def week_of(boards: Boards) -> Week | None:
     projects: dict[str, list[Row]] = {}
     for row in rows:
         projects.setdefault(project_of(row.record, row.engagement) or NO_PROJECT, []).append(row)
+    pieces = _pieces(rows)[:_MOST]
     ranked = [
         Project(name, board.by_the_clock(key for row in own for key in row.did.keys), len(own))
         for name, own in projects.items()
@@ -82,6 +98,8 @@ def week_of(boards: Boards) -> Week | None:
         if row.record.agent_name and row.record.agent_name != row.record.title
     )
     programs = Counter(SOURCES.title_of(row.record.source) for row in rows)
+    people = [name for name, _ in (names or programs).most_common()]
+    named = len(people) if len(people) <= _MOST_NAMED else _MOST_NAMED - 1
     return Week(
         title="The last 7 days" if lately else "The latest 7 days with work",
         words=range_words(axis.Range(start, newest.end)),
@@ -91,9 +109,25 @@ def week_of(boards: Boards) -> Week | None:
         engagements=board.stats.engagements,
         projects=ranked[:3],
         more_projects=max(0, len(ranked) - 3),
-        people=[name for name, _ in (names or programs).most_common(4)],
+        people=people[:named],
+        more_people=plural(len(people) - named, "more agent" if names else "more coding agent")
+        if len(people) > named
+        else "",
         figures=board.figures,
-        rows=rows[:_MOST],
+        pieces=pieces,
+        told=sum(piece.times for piece in pieces),
         decided=found[:_MOST],
         decisions=len(found),
     )
+
+
+def _pieces(rows: list[Row]) -> list[Piece]:
+    """Pieces of work, the one that took longest first."""
+    alike: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        topic = row.engagement.topic.casefold() if row.engagement is not None else ""
+        alike.setdefault((topic, project_of(row.record, row.engagement)), []).append(row)
+    found = [
+        Piece(own[0], len(own), sum(row.did.active or 0 for row in own)) for own in alike.values()
+    ]
+    return sorted(found, key=lambda piece: -piece.active)

@@ -132,7 +132,7 @@ function cards() {
     card.innerHTML = known.get(address);
     card.hidden = false;
     const box = $(".edge", bar).getBoundingClientRect();
-    const left = Math.max(8, Math.min(box.left, innerWidth - card.offsetWidth - 8));
+    const left = Math.max(8, Math.min(box.left, document.documentElement.clientWidth - card.offsetWidth - 8));
     const above = box.top - card.offsetHeight - 6;
     card.style.left = `${left + scrollX}px`;
     card.style.top = `${(above > 0 ? above : box.bottom + 6) + scrollY}px`;
@@ -157,12 +157,15 @@ function cards() {
   document.addEventListener("live:minutes", () => known.clear());
 }
 
+const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
 /** The calendar is one stop of the Tab key; arrows go on from there, to the next day with work. */
 function arrows() {
-  const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
   document.addEventListener("keydown", (event) => {
+    const move = MOVES[event.key];
+    const mark = move && event.target.closest?.(".columns a, .bars a");
+    if (mark) alongLanes(event, mark, move);
     const day = event.target.closest?.(".calendar a");
-    const move = moves[event.key];
     if (!day || !move) return;
     event.preventDefault();
     const place = (link) => $("path", link).getAttribute("d").match(/M(\d+) (\d+)/).slice(1).map(Number);
@@ -178,6 +181,22 @@ function arrows() {
     ahead[0].tabIndex = 0;
     ahead[0].focus();
   });
+}
+
+/** Likewise the timeline: along a lane, and to what is nearest in the next one. */
+function alongLanes(event, mark, [dx, dy]) {
+  event.preventDefault();
+  const lanes = $$(".timeline .columns, .timeline .bars");
+  const own = mark.closest(".columns, .bars");
+  const box = (link) => link.getBoundingClientRect();
+  const marks = $$("a", dx ? own : lanes[lanes.indexOf(own) + dy] ?? own);
+  if (dx) marks.sort((a, b) => box(a).left - box(b).left || box(a).top - box(b).top);
+  else marks.sort((a, b) => Math.abs(box(a).left - box(mark).left) - Math.abs(box(b).left - box(mark).left));
+  const next = marks[dx ? marks.indexOf(mark) + dx : 0];
+  if (!next) return;
+  if (own.matches(".columns")) mark.tabIndex = -1;
+  next.tabIndex = 0;
+  next.focus();
 }
 
 const written = (seconds) => {

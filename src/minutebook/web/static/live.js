@@ -30,7 +30,7 @@ function lead() {
   };
   const events = new EventSource("/events");
   events.onopen = () => say("state", "live");
-  events.onerror = () => say("state", "not connected");
+  events.onerror = () => say("state", "offline");
   for (const name of ["minutes", "sessions", "progress"]) {
     events.addEventListener(name, (event) => say(name, JSON.parse(event.data)));
   }
