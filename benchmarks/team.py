@@ -207,6 +207,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path("build/team-bench"))
     parser.add_argument("--pairs", type=int, default=1_000_000)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--fill-only", action="store_true", help="only make the database")
     parser.add_argument("--sessions", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--share", type=int, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
@@ -224,6 +225,8 @@ def main() -> None:
         build(address)
         let_in(address, server)
         sizes(address)
+        if chosen.fill_only:
+            return
         measure(server, READER)
         push_more(server, each)
         push_nothing(server, folder)

@@ -58,12 +58,12 @@ def test_killed_in_the_middle(house: House, book: Archive, examples: Path, fatal
     command = [sys.executable, "-c", _KILLED, house.url("ada"), str(book.root), str(examples)]
     done = subprocess.run([*command, str(fatal)], capture_output=True, check=False, timeout=120)
     assert done.returncode == -signal.SIGKILL, done.stderr.decode()
-    there = house.sql("ada", "SELECT count(*) FROM minutebook.sessions")[0][0]
+    there = house.sql("ada", "SELECT count(*) FROM minutebook.shared_sessions")[0][0]
     assert there == fatal - 1
     torn = house.sql(
         "ada",
-        "SELECT s.session_id FROM minutebook.sessions s WHERE s.rounds <> "
-        "(SELECT count(*) FROM minutebook.rounds r WHERE r.session_key = s.key)",
+        "SELECT s.session_id FROM minutebook.shared_sessions s WHERE s.rounds <> "
+        "(SELECT count(*) FROM minutebook.shared_rounds r WHERE r.session_key = s.key)",
     )
     assert torn == []
     again = house.push(book)
