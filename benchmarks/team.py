@@ -96,9 +96,7 @@ def push_person(
     sent = 0
     with connected(address) as connection:
         who = member(connection, team)
-        there = connection.execute(
-            "SELECT session_id FROM minutebook.sessions WHERE person_id = %s", (who.person_id,)
-        ).fetchall()
+        there = connection.execute("SELECT session_id FROM minutebook.own_sessions").fetchall()
         known = {id for (id,) in there}
         staged(connection)
         embedder = embedder_of(connection)
@@ -175,8 +173,10 @@ def let_in(address: Address, server: LocalServer) -> None:
         set_project(address, project_name(number), READER, belongs=True)
 
 
-def push_more(server: LocalServer, first: int) -> None:
+def push_more(server: LocalServer) -> None:
     """Somebody's next sessions, into the indexed million."""
+    with connected(Address(server.url("team", login(7)))) as connection:
+        ((first,),) = connection.execute("SELECT count(*) FROM minutebook.own_sessions").fetchall()
     start = time.perf_counter()
     sent = push_person(server.url("team", login(7)), 7, 60, first, "project")
     took = time.perf_counter() - start
@@ -228,7 +228,7 @@ def main() -> None:
         if chosen.fill_only:
             return
         measure(server, READER)
-        push_more(server, each)
+        push_more(server)
         push_nothing(server, folder)
 
 

@@ -212,6 +212,44 @@ AS $$
           GROUP BY l.place ORDER BY l.place)
 $$;
 
+-- Words -----------------------------------------------------------------------------------------
+-- As before, but asked once: within a query, the planner asks as well, to know how many there are.
+
+CREATE OR REPLACE FUNCTION minutebook.find_some(
+  field text, ways tsquery[], every tsquery, within jsonb, most int, bound int DEFAULT 2000,
+  enough int DEFAULT 1000)
+RETURNS TABLE (entry bigint, session_key bigint, round int, at bigint, score real)
+LANGUAGE plpgsql STABLE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_custom_plan SET jit = off
+AS $$
+#variable_conflict use_column
+DECLARE
+  fine minutebook.filters := minutebook.filters_of(within);
+  way tsquery; anything tsquery; whole tsquery; found bigint[]; more bigint[];
+BEGIN
+  IF field NOT IN ('said', 'done') THEN RAISE EXCEPTION 'there is no field %', field; END IF;
+  FOREACH way IN ARRAY ways LOOP
+    whole := CASE WHEN whole IS NULL THEN way ELSE whole && way END;
+    anything := CASE WHEN anything IS NULL THEN way ELSE anything || way END;
+  END LOOP;
+  IF every IS NOT NULL THEN whole := whole && every; END IF;
+  found := minutebook.matching(field, whole, fine, bound);
+  FOREACH way IN ARRAY CASE WHEN cardinality(ways) > 1 THEN ways ELSE '{{}}'::tsquery[] END LOOP
+    EXIT WHEN cardinality(found) >= least(enough, most);
+    IF every IS NOT NULL THEN way := way && every; END IF;
+    more := minutebook.matching(field, way, fine, bound);
+    found := ARRAY(
+      SELECT x.row FROM unnest(found || more) WITH ORDINALITY x(row, place)
+      GROUP BY x.row ORDER BY min(x.place) LIMIT bound);
+  END LOOP;
+  RETURN QUERY
+  SELECT e.entry, e.session_key, e.round, e.at, CASE WHEN most < bound THEN
+    ts_rank_cd(CASE WHEN field = 'said' THEN e.said ELSE e.done END, anything, 1)
+    ELSE 0 END::real AS rank
+  FROM minutebook.entries e WHERE e.entry = ANY (found)
+  ORDER BY rank DESC, e.at DESC, e.entry LIMIT most;
+END $$;
+
 -- Meaning ---------------------------------------------------------------------------------------
 -- Where what is nearest is not for one, all that is for one is compared: how many one gets tells
 -- nothing of the others.
