@@ -317,11 +317,21 @@ def test_withdrawn_is_gone_for_good(house: House, book: Archive) -> None:
 
     house.push(book)
     id = book.resolve("Reed")
-    words = "SELECT count(*) FROM minutebook.find_words('said', '''passkey'''::tsquery, '{}', 50)"
-    before = house.sql("rea", words)[0][0]
     ((key,),) = house.sql(
-        "ada", "SELECT key FROM minutebook.shared_sessions WHERE session_id = %s", id
+        "ada", "SELECT key FROM minutebook.own_sessions WHERE session_id = %s", id
     )
+    ((vector, word),) = house.sql(
+        "ada",
+        "SELECT e.vector::text, w FROM minutebook.shared_entries e, tsvector_to_array(e.said) t, "
+        "unnest(t) w WHERE e.session_key = %s AND e.kind = 'turn' AND w ~ '^[a-z]{6,}$' LIMIT 1",
+        key,
+    )
+    there = "SELECT count(*) FROM minutebook.{} WHERE session_key = %s"
+    words = (there.format("find_words('said', %s::tsquery, '{}', 999)"), f"'{word}'", key)
+    alike = there.format("find_alike((SELECT minutebook.as_vector(%s)), '{}', 99, %s)")
+    found = [(alike, vector, exact, key) for exact in (0, 20_000)]
+    assert house.sql("rea", *words)[0][0] > 0
+    assert all(house.sql("rea", *ask)[0][0] > 0 for ask in found)
     assert withdraw(house.address("ada"), [id[:8]]) == 1
     tables = "engagements decisions rounds usage lineage files entries texts".split()
     for table in tables:
@@ -334,7 +344,8 @@ def test_withdrawn_is_gone_for_good(house: House, book: Archive) -> None:
     assert (
         house.sql("ada", "SELECT 1 FROM minutebook.shared_sessions WHERE session_id = %s", id) == []
     )
-    assert before >= house.sql("rea", words)[0][0]
+    assert house.sql("rea", *words) == [(0,)]
+    assert [house.sql("rea", *ask) for ask in found] == [[(0,)]] * 2
     assert allow_again(house.address("ada"), [id]) == 1
     assert house.push(book).sessions == 1
 
@@ -413,6 +424,34 @@ def test_leaving(house: House, book: Archive) -> None:
     leave(house.address("ada"))
     assert set(counts(house).values()) == {0}
     assert house.sql("postgres", "SELECT count(*) FROM minutebook.people") == [(0,)]
+
+
+def test_names_go_with_what_had_them(house: House, book: Archive) -> None:
+    """TEAM-02: folders, branches and projects of what was taken back are in no table, unless
+    somebody else has them; who leaves leaves nothing."""
+    from minutebook.team.withdrawing import leave, withdraw
+
+    house.push(book, "ada")
+    house.push(book, "bob", projects=("orchard",))
+    assert "/home/mara/atlas" in house.dump()
+    every = [
+        id for id, _ in house.sql("ada", "SELECT session_id, key FROM minutebook.own_sessions")
+    ]
+    named = "SELECT count(*) FROM minutebook.names"
+    ((before,),) = house.sql("postgres", named)
+    atlas = [card.session_id for card in book.cards().values() if card.project == "atlas"]
+    withdraw(house.address("ada"), atlas)
+    text = house.dump()
+    assert "/home/mara/atlas" not in text and "/home/mara/ledger" in text
+    assert house.sql("postgres", "SELECT name FROM minutebook.projects WHERE name = 'atlas'") == []
+    withdraw(house.address("ada"), None)
+    assert "/home/mara/ledger" not in house.dump()
+    assert 0 < house.sql("postgres", named)[0][0] < before
+    assert "/home/mara/orchard" in house.dump()
+    leave(house.address("ada"))
+    leave(house.address("bob"))
+    text = house.dump()
+    assert not [word for word in ("mara", "orchard", "ada", "bob", every[0]) if word in text]
 
 
 def test_no_secret_leaves(house: House, tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ def withdraw(address: Address, sessions: Sequence[str] | None) -> int:
             "FROM minutebook.own_sessions s WHERE %s::text[] IS NULL OR s.session_id = ANY (%s))",
             (ids, ids),
         )
+        connection.execute("SELECT minutebook.forget_names()")
         return done.rowcount
 
 

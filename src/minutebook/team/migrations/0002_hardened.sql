@@ -63,6 +63,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
+  LOCK TABLE minutebook.project_namers IN ROW EXCLUSIVE MODE;  -- see `forget_names`
   LOOP  -- once more where a number was taken already
     INSERT INTO minutebook.projects (name) SELECT DISTINCT c FROM unnest(called) c ORDER BY c
       ON CONFLICT DO NOTHING;
@@ -83,6 +84,7 @@ AS $$
 #variable_conflict use_column
 DECLARE there int[];
 BEGIN
+  LOCK TABLE minutebook.namers IN ROW EXCLUSIVE MODE;
   LOOP
     INSERT INTO minutebook.names (field, value)
       SELECT DISTINCT w.f, w.v FROM unnest(fields, wanted) w(f, v) ORDER BY 1, 2
@@ -98,6 +100,43 @@ BEGIN
     ON CONFLICT DO NOTHING;
   RETURN QUERY SELECT n.field, n.value, n.id FROM minutebook.names n WHERE n.id = ANY (there);
 END $$;
+
+-- Names go with the last rows that have them. Nobody names anything meanwhile: what they found to be
+-- there would be gone.
+CREATE INDEX entries_branch ON minutebook.entries (branch_id);
+CREATE INDEX entries_model ON minutebook.entries (model_id);
+CREATE INDEX namers_name ON minutebook.namers (name_id);
+CREATE INDEX project_namers_project ON minutebook.project_namers (project_id);
+CREATE INDEX sessions_project ON minutebook.sessions (project_id);
+
+CREATE FUNCTION minutebook.forget_names() RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  LOCK TABLE minutebook.project_namers IN SHARE ROW EXCLUSIVE MODE;
+  LOCK TABLE minutebook.namers IN SHARE ROW EXCLUSIVE MODE;
+  DELETE FROM minutebook.project_namers p WHERE p.person_id = minutebook.me() AND NOT EXISTS (
+    SELECT FROM minutebook.sessions s
+    WHERE s.person_id = minutebook.me() AND s.project_id = p.project_id);
+  DELETE FROM minutebook.namers n WHERE n.person_id = minutebook.me() AND n.name_id NOT IN (
+    SELECT x.id FROM minutebook.sessions s JOIN minutebook.entries e ON e.session_key = s.key
+    CROSS JOIN LATERAL (VALUES (e.project_id), (e.branch_id), (e.model_id)) x(id)
+    WHERE s.person_id = minutebook.me() AND x.id IS NOT NULL);
+  DELETE FROM minutebook.names n
+    WHERE NOT EXISTS (SELECT FROM minutebook.namers o WHERE o.name_id = n.id);
+  DELETE FROM minutebook.projects p
+    WHERE NOT EXISTS (SELECT FROM minutebook.project_namers n WHERE n.project_id = p.id)
+      AND NOT EXISTS (SELECT FROM minutebook.project_people m WHERE m.project_id = p.id);
+END $$;
+
+CREATE OR REPLACE FUNCTION minutebook.leave_team() RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+  SELECT id FROM minutebook.people WHERE login = session_user FOR UPDATE;
+  DELETE FROM minutebook.sessions WHERE person_id = minutebook.me();
+  SELECT minutebook.forget_names();
+  DELETE FROM minutebook.people WHERE login = session_user;
+$$;
 
 -- What one pushes has one's own numbers. The function is asked once a statement.
 CREATE VIEW minutebook.own_withdrawn WITH (security_barrier) AS
@@ -312,11 +351,11 @@ BEGIN
 END $$;
 
 REVOKE ALL ON FUNCTION minutebook.any_number(), minutebook.own_projects(), minutebook.own_names(),
-  minutebook.allow_again(text[]), minutebook.copies(bigint[], int[]), minutebook.lengths_of(real)
+  minutebook.forget_names(), minutebook.allow_again(text[]), minutebook.copies(bigint[], int[]), minutebook.lengths_of(real)
   FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION minutebook.copies(bigint[], int[]), minutebook.lengths_of(real) TO {reader};
 GRANT EXECUTE ON FUNCTION minutebook.own_projects(), minutebook.own_names(),
-  minutebook.allow_again(text[]) TO {member};
+  minutebook.forget_names(), minutebook.allow_again(text[]) TO {member};
 
 -- debug_print_plan, which everybody may set, tells a client what a function of ours asked, with
 -- the numbers of names it found: nothing below an error leaves them.
