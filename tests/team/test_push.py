@@ -35,8 +35,9 @@ def test_a_push_sends_everything_once(house: House, book: Archive) -> None:
     assert there["decisions"] > 0
     without = house.sql(
         "ada",
-        "SELECT t.asked, t.answered, t.rest FROM minutebook.entries e JOIN minutebook.texts t "
-        "USING (entry) WHERE e.vector IS NULL AND e.kind <> 'session'",
+        "SELECT t.asked, t.answered, t.rest FROM minutebook.shared_entries e "
+        "JOIN minutebook.shared_texts t USING (entry) "
+        "WHERE e.vector IS NULL AND e.kind <> 'session'",
     )
     # Only what is too short to be about anything, as at home.
     assert len(without) < 3
@@ -50,17 +51,19 @@ def test_what_is_there_is_what_was_here(house: House, book: Archive) -> None:
     """TEAM-02: minutes, rounds and usage come back as the archive hands them out."""
     house.push(book)
     for id, key, record in house.sql(
-        "ada", "SELECT session_id, key, record FROM minutebook.sessions"
+        "ada", "SELECT session_id, key, record FROM minutebook.shared_sessions"
     ):
         own = book.record(id)
         told = msgspec.json.decode(record, type=SessionRecord)
         assert (told.title, told.engagements) == (own.title, own.engagements)
         rounds = house.sql(
-            "ada", "SELECT body FROM minutebook.rounds WHERE session_key = %s ORDER BY number", key
+            "ada",
+            "SELECT body FROM minutebook.shared_rounds WHERE session_key = %s ORDER BY number",
+            key,
         )
         assert [read_round(body.encode()) for (body,) in rounds] == list(book.open(id).rounds())
         ((digest,),) = house.sql(
-            "ada", "SELECT digest FROM minutebook.usage WHERE session_key = %s", key
+            "ada", "SELECT digest FROM minutebook.shared_usage WHERE session_key = %s", key
         )
         known = msgspec.structs.replace(digests(book, [id])[id], info=None)
         assert msgspec.json.decode(digest, type=Digest) == known
@@ -71,9 +74,9 @@ def test_a_session_is_of_a_person_and_a_machine(house: House, book: Archive) -> 
     house.push(book, "ada")
     found = house.sql(
         "rea",
-        "SELECT DISTINCT p.login::text, m.name FROM minutebook.sessions s "
+        "SELECT DISTINCT p.login::text, m.name FROM minutebook.shared_sessions s "
         "JOIN minutebook.people p ON p.id = s.person_id "
-        "JOIN minutebook.machines m ON m.id = s.machine_id",
+        "JOIN minutebook.shared_machines m ON m.id = s.machine_id",
     )
     assert found == [("ada", "desk")]
 
@@ -85,9 +88,11 @@ def test_only_as_much_as_was_chosen(house: House, book: Archive, level: str, has
     there = counts(house)
     assert there["engagements"] > 0
     assert bool(there["rounds"]) == bool(has)
-    kinds = {kind for (kind,) in house.sql("ada", "SELECT DISTINCT kind FROM minutebook.entries")}
+    kinds = {
+        kind for (kind,) in house.sql("ada", "SELECT DISTINCT kind FROM minutebook.shared_entries")
+    }
     assert ("turn" in kinds) == bool(has)
-    done = house.sql("ada", "SELECT count(*) FROM minutebook.entries WHERE done IS NOT NULL")
+    done = house.sql("ada", "SELECT count(*) FROM minutebook.shared_entries WHERE done IS NOT NULL")
     assert bool(done[0][0]) == (level == "tools")
     text = house.dump()
     # A prompt, an answer and a tool's output of the examples.
@@ -102,7 +107,9 @@ def test_a_level_that_is_lowered_takes_rounds_away(house: House, book: Archive) 
     house.push(book, level="engagements")
     there = counts(house)
     assert (there["rounds"], there["files"]) == (0, 0)
-    kinds = {kind for (kind,) in house.sql("ada", "SELECT DISTINCT kind FROM minutebook.entries")}
+    kinds = {
+        kind for (kind,) in house.sql("ada", "SELECT DISTINCT kind FROM minutebook.shared_entries")
+    }
     assert kinds <= {"engagement", "title"}
 
 
@@ -123,10 +130,10 @@ def test_more_people_see_only_what_replaces_it(
         patched.setattr(pushing, "_send", dies)
         with pytest.raises(Died):
             house.push(book, level="engagements", visible="all")
-    assert house.sql("bob", "SELECT count(*) FROM minutebook.sessions") == [(0,)]
+    assert house.sql("bob", "SELECT count(*) FROM minutebook.shared_sessions") == [(0,)]
     house.push(book, level="engagements", visible="all")
-    assert house.sql("bob", "SELECT count(*) FROM minutebook.sessions") == [(9,)]
-    assert house.sql("bob", "SELECT count(*) FROM minutebook.rounds") == [(0,)]
+    assert house.sql("bob", "SELECT count(*) FROM minutebook.shared_sessions") == [(9,)]
+    assert house.sql("bob", "SELECT count(*) FROM minutebook.shared_rounds") == [(0,)]
 
 
 def test_fewer_people_see_it_at_once(
@@ -139,7 +146,7 @@ def test_fewer_people_see_it_at_once(
     monkeypatch.setattr(pushing, "_send", lambda *_: ())
     done = house.push(book, level="tools", visible="own")
     assert done.shown_anew == 9
-    assert house.sql("bob", "SELECT count(*) FROM minutebook.sessions") == [(0,)]
+    assert house.sql("bob", "SELECT count(*) FROM minutebook.shared_sessions") == [(0,)]
 
 
 def test_another_machine_shows_no_more_than_it_shares(house: House, book: Archive) -> None:
@@ -152,7 +159,7 @@ def test_another_machine_shows_no_more_than_it_shares(house: House, book: Archiv
     choice = house.choice(book, level="engagements", visible="all")
     done = push(book, house.address("ada"), team, choice)
     assert (done.plan.elsewhere, done.sessions) == (0, 9)
-    assert house.sql("bob", "SELECT count(*) FROM minutebook.sessions") == [(9,)]
+    assert house.sql("bob", "SELECT count(*) FROM minutebook.shared_sessions") == [(9,)]
     assert counts(house)["rounds"] == 0
     again = house.push(book, level="tools", visible="own")
     assert (again.plan.elsewhere, again.sessions) == (9, 0)
@@ -189,8 +196,8 @@ def test_a_project_that_was_not_chosen_stays_here(house: House, book: Archive) -
     house.push(book, projects=("orchard",))
     found = house.sql(
         "ada",
-        "SELECT DISTINCT p.name FROM minutebook.projects p JOIN "
-        "minutebook.sessions s ON s.project_id = p.id",
+        "SELECT DISTINCT p.name FROM minutebook.shared_projects p JOIN "
+        "minutebook.shared_sessions s ON s.project_id = p.id",
     )
     assert found == [("orchard",)]
     assert "atlas" not in house.dump()
@@ -272,11 +279,12 @@ def test_a_session_that_grew_sends_what_is_new(
         before = counts(house)["rounds"]
         if copy.stat().st_size < source.stat().st_size:
             kept = house.sql(
-                "ada", "SELECT entry FROM minutebook.entries WHERE kind = 'turn' ORDER BY round"
+                "ada",
+                "SELECT entry FROM minutebook.shared_entries WHERE kind = 'turn' ORDER BY round",
             )
             copy.write_bytes(b"".join(lines))
     assert done.rounds <= before
-    now = house.sql("ada", "SELECT entry FROM minutebook.entries WHERE kind = 'turn'")
+    now = house.sql("ada", "SELECT entry FROM minutebook.shared_entries WHERE kind = 'turn'")
     assert kept[0] in now  # the first round is the row it was
 
 
@@ -309,9 +317,21 @@ def test_withdrawn_is_gone_for_good(house: House, book: Archive) -> None:
 
     house.push(book)
     id = book.resolve("Reed")
-    words = "SELECT count(*) FROM minutebook.find_words('said', '''passkey'''::tsquery, '{}', 50)"
-    before = house.sql("rea", words)[0][0]
-    ((key,),) = house.sql("ada", "SELECT key FROM minutebook.sessions WHERE session_id = %s", id)
+    ((key,),) = house.sql(
+        "ada", "SELECT key FROM minutebook.own_sessions WHERE session_id = %s", id
+    )
+    ((vector, word),) = house.sql(
+        "ada",
+        "SELECT e.vector::text, w FROM minutebook.shared_entries e, tsvector_to_array(e.said) t, "
+        "unnest(t) w WHERE e.session_key = %s AND e.kind = 'turn' AND w ~ '^[a-z]{6,}$' LIMIT 1",
+        key,
+    )
+    there = "SELECT count(*) FROM minutebook.{} WHERE session_key = %s"
+    words = (there.format("find_words('said', %s::tsquery, '{}', 999)"), f"'{word}'", key)
+    alike = there.format("find_alike((SELECT minutebook.as_vector(%s)), '{}', 99, %s)")
+    found = [(alike, vector, exact, key) for exact in (0, 20_000)]
+    assert house.sql("rea", *words)[0][0] > 0
+    assert all(house.sql("rea", *ask)[0][0] > 0 for ask in found)
     assert withdraw(house.address("ada"), [id[:8]]) == 1
     tables = "engagements decisions rounds usage lineage files entries texts".split()
     for table in tables:
@@ -321,8 +341,11 @@ def test_withdrawn_is_gone_for_good(house: House, book: Archive) -> None:
         assert rest == [(0,)], table
     again = house.push(book)
     assert (again.sessions, again.plan.withdrawn) == (0, 1)
-    assert house.sql("ada", "SELECT 1 FROM minutebook.sessions WHERE session_id = %s", id) == []
-    assert before >= house.sql("rea", words)[0][0]
+    assert (
+        house.sql("ada", "SELECT 1 FROM minutebook.shared_sessions WHERE session_id = %s", id) == []
+    )
+    assert house.sql("rea", *words) == [(0,)]
+    assert [house.sql("rea", *ask) for ask in found] == [[(0,)]] * 2
     assert allow_again(house.address("ada"), [id]) == 1
     assert house.push(book).sessions == 1
 
@@ -388,7 +411,9 @@ def test_a_withdrawal_waits_for_a_batch(
             break
         time.sleep(0.1)
     assert taken == [1]
-    assert house.sql("ada", "SELECT 1 FROM minutebook.sessions WHERE session_id = %s", id) == []
+    assert (
+        house.sql("ada", "SELECT 1 FROM minutebook.shared_sessions WHERE session_id = %s", id) == []
+    )
 
 
 def test_leaving(house: House, book: Archive) -> None:
@@ -399,6 +424,34 @@ def test_leaving(house: House, book: Archive) -> None:
     leave(house.address("ada"))
     assert set(counts(house).values()) == {0}
     assert house.sql("postgres", "SELECT count(*) FROM minutebook.people") == [(0,)]
+
+
+def test_names_go_with_what_had_them(house: House, book: Archive) -> None:
+    """TEAM-02: folders, branches and projects of what was taken back are in no table, unless
+    somebody else has them; who leaves leaves nothing."""
+    from minutebook.team.withdrawing import leave, withdraw
+
+    house.push(book, "ada")
+    house.push(book, "bob", projects=("orchard",))
+    assert "/home/mara/atlas" in house.dump()
+    every = [
+        id for id, _ in house.sql("ada", "SELECT session_id, key FROM minutebook.own_sessions")
+    ]
+    named = "SELECT count(*) FROM minutebook.names"
+    ((before,),) = house.sql("postgres", named)
+    atlas = [card.session_id for card in book.cards().values() if card.project == "atlas"]
+    withdraw(house.address("ada"), atlas)
+    text = house.dump()
+    assert "/home/mara/atlas" not in text and "/home/mara/ledger" in text
+    assert house.sql("postgres", "SELECT name FROM minutebook.projects WHERE name = 'atlas'") == []
+    withdraw(house.address("ada"), None)
+    assert "/home/mara/ledger" not in house.dump()
+    assert 0 < house.sql("postgres", named)[0][0] < before
+    assert "/home/mara/orchard" in house.dump()
+    leave(house.address("ada"))
+    leave(house.address("bob"))
+    text = house.dump()
+    assert not [word for word in ("mara", "orchard", "ada", "bob", every[0]) if word in text]
 
 
 def test_no_secret_leaves(house: House, tmp_path: Path) -> None:
@@ -468,8 +521,8 @@ def test_meaning_is_found(house: House, book: Archive) -> None:
     house.push(book)
     row = house.sql(
         "rea",
-        "SELECT t.entry, t.asked, t.answered, t.rest FROM minutebook.texts t "
-        "JOIN minutebook.entries e "
+        "SELECT t.entry, t.asked, t.answered, t.rest FROM minutebook.shared_texts t "
+        "JOIN minutebook.shared_entries e "
         "USING (entry) WHERE e.kind = 'turn' AND length(t.asked) > 30 LIMIT 1",
     )[0]
     told = {"asked": row[1], "answered": row[2], "rest": row[3]}
@@ -490,7 +543,7 @@ def test_meaning_is_found_behind_what_is_not_for_one(house: House, book: Archive
     house.push(book, "ada", visible="all")
     house.push(book, "bob", visible="own")
     ((vector,),) = house.sql(
-        "ada", "SELECT vector::text FROM minutebook.entries WHERE vector IS NOT NULL LIMIT 1"
+        "ada", "SELECT vector::text FROM minutebook.shared_entries WHERE vector IS NOT NULL LIMIT 1"
     )
     house.sql(
         "postgres",

@@ -274,7 +274,7 @@ def test_functions_tell_nothing_of_others(house: House, book: Archive) -> None:
     """TEAM-04: lists of rounds, and which sessions pass, are of what one may see."""
     house.push(book, visible="own")
     house.join("bob")
-    keys = [key for (key,) in house.sql("ada", "SELECT key FROM minutebook.sessions")]
+    keys = [key for (key,) in house.sql("ada", "SELECT key FROM minutebook.shared_sessions")]
     newest = "SELECT count(*) FROM minutebook.find_newest('{}', 1000)"
     passing = "SELECT count(*) FROM minutebook.passing(%s, '{}')"
     assert house.sql("ada", newest)[0][0] > 30
@@ -338,8 +338,10 @@ def test_one_session_that_cannot_be_read_hides_no_other(
     house.push(book)
     known = {session.id: session for session in team_of(house, "rea", book).sessions().sessions}
     odd = next(id for id, session in known.items() if session.title)
-    statement = f"UPDATE minutebook.sessions SET {column} = %s WHERE session_id = %s"
-    house.sql("ada", statement, body, odd)
+    ((key,),) = house.sql(
+        "ada", "SELECT key FROM minutebook.own_sessions WHERE session_id = %s", odd
+    )
+    house.sql("ada", f"UPDATE minutebook.sessions SET {column} = %s WHERE key = %s", body, key)
     team = team_of(house, "rea", book)
     found = {session.id: session.title for session in team.sessions().sessions}
     assert found == {id: session.title for id, session in known.items()}
@@ -361,7 +363,9 @@ def test_figures_that_cannot_be_read_are_left_out(house: House, book: Archive, t
 def test_a_tie_without_a_reason_is_left_out(house: House, book: Archive) -> None:
     """TEAM-05: what a member pushed by hand breaks nobody's lineage."""
     house.push(book)
-    keys = house.sql("ada", "SELECT key, session_id FROM minutebook.sessions ORDER BY key LIMIT 2")
+    keys = house.sql(
+        "ada", "SELECT key, session_id FROM minutebook.shared_sessions ORDER BY key LIMIT 2"
+    )
     (key, older), (_, newer) = keys
     before = team_of(house, "bob", book).lineage(older)
     told = {"older": older, "newer": newer, "kind": "forks", "recorded": True, "confidence": 1.0}
@@ -424,10 +428,10 @@ def test_words_alone_say_so(house: House, book: Archive) -> None:
 
 def test_another_schema_is_refused(house: House, book: Archive) -> None:
     """TEAM-05: an older or a newer schema is refused with a sentence."""
-    house.sql("postgres", "UPDATE minutebook.migrations SET version = 99")
+    house.sql("postgres", "UPDATE minutebook.migrations SET version = 99 WHERE version = 2")
     with pytest.raises(Conflict, match="upgrade minutebook"):
         team_of(house, "rea", book)
-    house.sql("postgres", "UPDATE minutebook.migrations SET version = 0")
+    house.sql("postgres", "DELETE FROM minutebook.migrations WHERE version = 99")
     with pytest.raises(MinutebookError, match="team init"):
         team_of(house, "rea", book)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 psycopg = pytest.importorskip("psycopg", reason="needs PostgreSQL: psycopg is not installed")
 
 ATTACKS = (
+    "SELECT * FROM minutebook.project_namers",
+    "SELECT * FROM minutebook.namers",
+    "SELECT * FROM minutebook.withdrawn",
+    "SELECT minutebook.any_number()",
     "SELECT * FROM minutebook.names",
     "SELECT * FROM minutebook.visible",
     "SELECT minutebook.named('project', 'a')",
@@ -56,12 +61,12 @@ def private(server: LocalServer, examples: Path, examples_archive: Path) -> Iter
 
 @pytest.mark.parametrize("login", ["bob", "rea", "adm"])
 def test_private_rows_are_seen_by_nobody_else(private: House, login: str) -> None:
-    """TEAM-03: not by a member, a reader or an admin, in any table."""
+    """TEAM-03: not by a member, a reader or an admin, in any table, or in what is read of it."""
     for table in ("sessions", *TABLES):
-        assert private.sql(login, f"SELECT * FROM minutebook.{table}") == [], table
-    assert private.sql("ada", "SELECT count(*) FROM minutebook.sessions") == [(9,)]
-    assert private.sql(login, "SELECT * FROM minutebook.machines WHERE name <> 'desk'") == []
-    assert private.sql(login, "SELECT name FROM minutebook.projects") == []
+        assert private.sql(login, f"SELECT * FROM minutebook.shared_{table}") == [], table
+    assert private.sql("ada", "SELECT count(*) FROM minutebook.shared_sessions") == [(9,)]
+    assert private.sql(login, "SELECT * FROM minutebook.shared_machines WHERE name <> 'desk'") == []
+    assert private.sql(login, "SELECT name FROM minutebook.shared_projects") == []
 
 
 @pytest.mark.parametrize("login", ["bob", "rea", "adm"])
@@ -74,7 +79,7 @@ def test_search_shows_nothing_private(private: House, login: str) -> None:
         "SELECT * FROM minutebook.find_some('said', ARRAY['''passkey''', '''login''']::tsquery[], "
         "NULL, %s::jsonb, 50)"
     )
-    one = private.sql("ada", "SELECT session_id FROM minutebook.sessions LIMIT 1")[0][0]
+    one = private.sql("ada", "SELECT session_id FROM minutebook.shared_sessions LIMIT 1")[0][0]
     for within in ("{}", '{"people": ["ada"]}', f'{{"sessions": ["{one}"]}}'):
         assert private.sql(login, some, within) == []
     assert private.sql("ada", some, "{}") != []
@@ -83,13 +88,13 @@ def test_search_shows_nothing_private(private: House, login: str) -> None:
     assert told[0] > 0
     assert private.sql(login, count) == [([0, 0],)]
     vector = private.sql(
-        "ada", "SELECT vector::text FROM minutebook.entries WHERE vector IS NOT NULL LIMIT 1"
+        "ada", "SELECT vector::text FROM minutebook.shared_entries WHERE vector IS NOT NULL LIMIT 1"
     )[0][0]
     alike = "SELECT * FROM minutebook.find_alike(minutebook.as_vector(%s), '{}', 5, %s)"
     for exact in (20_000, 0):
         assert private.sql("ada", alike, vector, exact) != []
         assert private.sql(login, alike, vector, exact) == []
-    rows = [row for (row,) in private.sql("ada", "SELECT entry FROM minutebook.entries")]
+    rows = [row for (row,) in private.sql("ada", "SELECT entry FROM minutebook.shared_entries")]
     assert private.sql(login, "SELECT * FROM minutebook.names_of(%s)", rows) == []
 
 
@@ -104,11 +109,12 @@ def test_statistics_tell_nothing(private: House, login: str) -> None:
         "IN ('entries', 'texts', 'sessions', 'names')",
     )
     assert told == []
-    words = "SELECT * FROM ts_stat('SELECT said FROM minutebook.entries')"
+    words = "SELECT * FROM ts_stat('SELECT said FROM minutebook.shared_entries')"
     assert private.sql(login, words) == []
     plans = [
         private.sql(
-            login, f"EXPLAIN SELECT * FROM minutebook.entries WHERE said @@ '''{word}'''::tsquery"
+            login,
+            f"EXPLAIN SELECT * FROM minutebook.shared_entries WHERE said @@ '''{word}'''::tsquery",
         )
         for word in ("passkey", "notthere")
     ]
@@ -136,13 +142,15 @@ def test_temporary_names_fool_no_function(private: House) -> None:
         connection.execute("SET row_security = on")
         words = "SELECT * FROM minutebook.find_words('said', '''passkey'''::tsquery, '{}', 50)"
         assert connection.execute(words).fetchall() == []
-        assert connection.execute("SELECT * FROM minutebook.sessions").fetchall() == []
+        assert connection.execute("SELECT * FROM minutebook.shared_sessions").fetchall() == []
         # A function that tells what it is asked to compare: the policy comes first.
         connection.execute(
             "CREATE FUNCTION pg_temp.tell(t text) RETURNS boolean LANGUAGE plpgsql COST 0.0001 "
             "AS $$ BEGIN RAISE EXCEPTION 'saw %', t; END $$"
         )
-        found = connection.execute("SELECT * FROM minutebook.texts WHERE pg_temp.tell(asked)")
+        found = connection.execute(
+            "SELECT * FROM minutebook.shared_texts WHERE pg_temp.tell(asked)"
+        )
         assert found.fetchall() == []
 
 
@@ -154,7 +162,7 @@ def test_others_rows_are_not_changed(private: House, login: str) -> None:
             private.sql(login, f"DELETE FROM minutebook.{table}")
         except psycopg.errors.InsufficientPrivilege:
             assert login == "rea"
-    assert private.sql("ada", "SELECT count(*) FROM minutebook.rounds") == [(30,)]
+    assert private.sql("ada", "SELECT count(*) FROM minutebook.shared_rounds") == [(30,)]
     ((ada, desk),) = private.sql(
         "postgres",
         "SELECT p.id, m.id FROM minutebook.people p JOIN minutebook.machines m "
@@ -168,7 +176,7 @@ def test_others_rows_are_not_changed(private: House, login: str) -> None:
             login,
             f"INSERT INTO minutebook.sessions ({columns}) VALUES ({ada}, {desk}, {values})",
         )
-    key = private.sql("ada", "SELECT min(key) FROM minutebook.sessions")[0][0]
+    key = private.sql("ada", "SELECT min(key) FROM minutebook.shared_sessions")[0][0]
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         private.sql(login, "INSERT INTO minutebook.rounds VALUES (%s, 99, 'x', 'x')", key)
 
@@ -182,7 +190,7 @@ def test_who_sees_what(house: House, book: Archive) -> None:
     house.push(book, "ada", visible="project")
 
     def seen(login: str) -> tuple[int, int]:
-        rows = house.sql(login, "SELECT count(*) FROM minutebook.sessions")[0][0]
+        rows = house.sql(login, "SELECT count(*) FROM minutebook.shared_sessions")[0][0]
         found = house.sql(
             login,
             "SELECT count(DISTINCT session_key) FROM "
@@ -194,7 +202,7 @@ def test_who_sees_what(house: House, book: Archive) -> None:
     set_project(house.address("adm"), "orchard", "bob", belongs=True)
     own = house.sql(
         "ada",
-        "SELECT count(*) FROM minutebook.sessions s JOIN minutebook.projects p "
+        "SELECT count(*) FROM minutebook.shared_sessions s JOIN minutebook.shared_projects p "
         "ON p.id = s.project_id WHERE p.name = 'orchard'",
     )[0][0]
     assert seen("bob")[0] == own == 4
@@ -208,6 +216,153 @@ def test_who_sees_what(house: House, book: Archive) -> None:
     assert seen("rea") == (0, 0)
 
 
+OF_TEXTS = {
+    "sessions": ("title", "record", "info", "session_id"),
+    "engagements": ("id", "topic", "body"),
+    "decisions": ("engagement", "decision"),
+    "rounds": ("body",),
+    "usage": ("digest",),
+    "lineage": ("older", "body"),
+    "files": ("path",),
+    "entries": ("key", "said"),
+    "texts": ("asked", "answered"),
+    "projects": ("name",),
+    "machines": ("name",),
+}
+
+
+@pytest.mark.parametrize("login", ["bob", "rea", "adm"])
+def test_no_text_is_read_from_a_table(private: House, login: str) -> None:
+    """TEAM-03: of the tables themselves nobody reads a text, also not to compare it."""
+    for table, columns in OF_TEXTS.items():
+        for column in columns:
+            for way in ("SELECT {c} FROM {t}", "EXPLAIN SELECT 1 FROM {t} WHERE {c} IS NULL"):
+                with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                    private.sql(login, way.format(c=column, t=f"minutebook.{table}"))
+
+
+@pytest.mark.parametrize("login", ["bob", "rea", "adm"])
+def test_plans_do_not_tell_what_fitted(private: House, login: str) -> None:
+    """TEAM-03: PostgreSQL may compare texts before it asks who may see them, and EXPLAIN would
+    tell whether any fitted, and how many it expected: a plan is the same for what is there and for
+    what is not."""
+    private.join("ada", machine="zebra")
+    private.sql("postgres", "ANALYZE")
+    for table, columns in OF_TEXTS.items():
+        for column in set(columns) - {"said"}:
+            ((there,),) = private.sql("postgres", f"SELECT max({column}) FROM minutebook.{table}")
+            assert there, (table, column)
+            for ask in (
+                f"{column} = ANY (ARRAY[%s])",
+                f"{column} ^@ %s",
+                f"{column} >= %s AND {column} < %s || '~'",
+            ):
+                plans = []
+                for wanted in (there, "~nothing like this"):
+                    values = [wanted] * ask.count("%s")
+                    statement = f"SELECT 1 FROM minutebook.shared_{table} WHERE {ask}"
+                    plans.append(_plan(private, login, statement, values))
+                assert plans[0] == plans[1], (table, column, ask)
+
+
+def _plan(house: House, login: str, statement: str, values: list[str]) -> str:
+    """How it was done, with how often and how many, without what was asked for."""
+    with connect(house.url(login)) as connection:
+        connection.execute("SET enable_seqscan = off")
+        how = "EXPLAIN (ANALYZE, TIMING off, SUMMARY off, BUFFERS off) "
+        lines = connection.execute(how + statement, values).fetchall()
+    told = "\n".join(line for (line,) in lines)
+    return re.sub(r"'(?:[^']|'')*'", "'…'", told)
+
+
+def test_numbers_of_others_are_nobodys(house: House, book: Archive) -> None:
+    """TEAM-03: a member who writes the numbers of others' projects, folders, branches or models
+    into rows of their own is refused: their names would be told."""
+    house.push(book, "ada", visible="own")
+    house.push(book, "bob", visible="own", projects=("orchard",))
+    own = house.sql("bob", "SELECT name FROM minutebook.shared_projects")
+    assert own == [("orchard",)]
+    refused = 0
+    for id, name in house.sql("postgres", "SELECT id, name FROM minutebook.projects"):
+        change = f"UPDATE minutebook.sessions SET project_id = {id}"
+        if name == "orchard":
+            house.sql("bob", change)
+            continue
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            house.sql("bob", change)
+        refused += 1
+    assert refused == 3
+    assert house.sql("bob", "SELECT name FROM minutebook.shared_projects") == own
+    key = house.sql("bob", "SELECT min(key) FROM minutebook.shared_sessions")[0][0]
+    known = {name for (name,) in house.sql("bob", _NAMES)}
+    for column in ("project_id", "branch_id", "model_id"):
+        for id, name in house.sql("postgres", "SELECT id, value FROM minutebook.names"):
+            entry = (
+                "INSERT INTO minutebook.entries (session_key, kind, key, round, at, tools, quoted, "
+                f"budget, blocks, signal, lengths, said, {column}) VALUES ({key}, 'turn', "
+                f"'{column}{id}', 1, 0, false, false, 0, '', '', '{{}}', '', {id})"
+            )
+            if name in known:
+                house.sql("bob", entry)
+                continue
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                house.sql("bob", entry)
+    assert {name for (name,) in house.sql("bob", _NAMES)} == known
+    # Nor does the number one gets for a name tell that others have it: it is no count.
+    ids = [id for (id,) in house.sql("postgres", "SELECT id FROM minutebook.projects")]
+    ids += [id for (id,) in house.sql("postgres", "SELECT id FROM minutebook.names")]
+    assert min(ids) > 1_000_000
+    assert sorted(ids) != list(range(min(ids), min(ids) + len(ids)))
+
+
+_NAMES = (
+    "SELECT unnest(ARRAY[n.project, n.branch, n.model]) FROM minutebook.names_of("
+    "ARRAY(SELECT entry FROM minutebook.shared_entries)) n"
+)
+
+
+@pytest.mark.parametrize("name", ["debug_print_plan", "debug_print_parse", "debug_print_rewritten"])
+def test_functions_show_nobody_their_plans(private: House, name: str) -> None:
+    """TEAM-03: settings that send plans to the client do not send those of our functions, where
+    the numbers of names stand that fitted a filter."""
+    seen: list[str] = []
+    with connect(private.url("rea")) as connection:
+        connection.add_notice_handler(lambda n: seen.append(n.message_detail or ""))
+        connection.execute(f"SET {name} = on")
+        connection.execute("SET client_min_messages = debug5")
+        for ask in (
+            "SELECT minutebook.me()",
+            "SELECT * FROM minutebook.find_words('said', 'a'::tsquery, '{\"project\": \"a\"}', 9)",
+            'SELECT * FROM minutebook.find_newest(\'{"branch": "a"}\', 9)',
+            "SELECT minutebook.count_words(ARRAY['a']::tsquery[], 9)",
+        ):
+            seen.clear()
+            connection.execute(ask)
+            assert len([told for told in seen if told.startswith(("   {", "   ("))]) <= 1
+
+
+def test_the_nearest_tell_nothing_of_those_between(house: House, book: Archive) -> None:
+    """TEAM-03: entries of others that are nearer to a vector than one's own, however many, do not
+    change how many one gets."""
+    house.push(book, "ada", visible="all")
+    ((vector,),) = house.sql(
+        "ada", "SELECT vector::text FROM minutebook.shared_entries WHERE vector IS NOT NULL LIMIT 1"
+    )
+    ask = "SELECT entry FROM minutebook.find_alike(minutebook.as_vector(%s), '{}', %s, 0)"
+    assert [len(house.sql("rea", ask, vector, most)) for most in (1, 3)] == [1, 3]
+    house.push(book, "bob", visible="own")
+    house.sql(
+        "postgres",
+        "INSERT INTO minutebook.entries (session_key, kind, key, round, at, tools, quoted, budget, "
+        "blocks, signal, lengths, said, vector) "
+        "SELECT (SELECT max(s.key) FROM minutebook.sessions s JOIN minutebook.people p "
+        "ON p.id = s.person_id WHERE p.login = 'bob'), 'turn', 'x' || n, 1, 0, false, false, 0, "
+        "'', '', '{}', '', minutebook.as_vector(%s) FROM generate_series(1, 300) n",
+        vector,
+    )
+    assert [len(house.sql("rea", ask, vector, most)) for most in (1, 3)] == [1, 3]
+
+
 def test_the_view_and_the_policy_agree(house: House, book: Archive) -> None:
     """TEAM-03: functions and tables use one condition: nobody finds what they may not read."""
     house.push(book, "ada", visible="own")
@@ -216,7 +371,7 @@ def test_the_view_and_the_policy_agree(house: House, book: Archive) -> None:
     every += "'''~a'':* | ''a'':* | ''p'':* | ''t'':*'::tsquery, '{}', 9999, 9999) ORDER BY 1"
     for login in ("ada", "bob", "rea", "adm"):
         found = house.sql(login, every)
-        readable = house.sql(login, "SELECT key FROM minutebook.sessions ORDER BY 1")
+        readable = house.sql(login, "SELECT key FROM minutebook.shared_sessions ORDER BY 1")
         assert set(found) <= set(readable)
         assert len(found) >= 8
 

@@ -49,10 +49,10 @@ def standing(address: Address) -> Standing:
     with connected(address) as connection:
         row = connection.execute(
             "SELECT session_user::text, minutebook.me() IS NOT NULL, "
-            "(SELECT count(*) FROM minutebook.sessions WHERE person_id = minutebook.me()), "
-            "(SELECT coalesce(sum(rounds), 0) FROM minutebook.sessions "
-            " WHERE person_id = minutebook.me() AND level <> 'engagements'), "
-            "(SELECT count(*) FROM minutebook.sessions "
+            "(SELECT count(*) FROM minutebook.own_sessions), "
+            "(SELECT coalesce(sum(rounds), 0) FROM minutebook.own_sessions "
+            " WHERE level <> 'engagements'), "
+            "(SELECT count(*) FROM minutebook.shared_sessions "
             " WHERE person_id IS DISTINCT FROM minutebook.me()), "
             "(SELECT count(*) FROM minutebook.people)"
         ).fetchone()
@@ -61,10 +61,10 @@ def standing(address: Address) -> Standing:
         role = _role(connection)
         taken = 0
         if role in ("member", "admin"):
-            marks = connection.execute("SELECT count(*) FROM minutebook.withdrawn").fetchone()
+            marks = connection.execute("SELECT count(*) FROM minutebook.own_withdrawn").fetchone()
             taken = marks[0] if marks else 0
         projects = connection.execute(
-            "SELECT p.name FROM minutebook.projects p JOIN minutebook.project_people m "
+            "SELECT p.name FROM minutebook.shared_projects p JOIN minutebook.project_people m "
             "ON m.project_id = p.id WHERE m.person_id = minutebook.me() ORDER BY 1"
         ).fetchall()
     return Standing(
@@ -98,8 +98,8 @@ def pushed_sessions(address: Address) -> list[tuple[str, str, str, str]]:
     """Id, title, level and visibility of what a person pushed."""
     with connected(address) as connection:
         return connection.execute(
-            "SELECT session_id, coalesce(title, ''), level, visibility FROM minutebook.sessions "
-            "WHERE person_id = minutebook.me() ORDER BY ended DESC, session_id"
+            "SELECT session_id, coalesce(title, ''), level, visibility "
+            "FROM minutebook.own_sessions ORDER BY ended DESC, session_id"
         ).fetchall()
 
 

@@ -86,7 +86,7 @@ class Member(msgspec.Struct, frozen=True):
 def member(connection: Connection, team: Team | None) -> Member:
     """The person and the machine of a connection, as they joined."""
     row = connection.execute(
-        "SELECT m.person_id, m.id, p.stops FROM minutebook.machines m "
+        "SELECT m.person_id, m.id, p.stops FROM minutebook.shared_machines m "
         "JOIN minutebook.people p ON p.id = m.person_id "
         "WHERE m.person_id = minutebook.me() AND m.name = %s",
         (team.machine if team is not None else "",),
@@ -98,10 +98,8 @@ def member(connection: Connection, team: Team | None) -> Member:
 
 def plan(archive: Archive, connection: Connection, choice: Choice, who: Member) -> Plan:
     """Compare what was chosen with what is there; nothing is read but lists."""
-    there = _there(connection, who)
-    marks = connection.execute(
-        "SELECT session_id FROM minutebook.withdrawn WHERE person_id = %s", (who.person_id,)
-    )
+    there = _there(connection)
+    marks = connection.execute("SELECT session_id FROM minutebook.own_withdrawn")
     withdrawn = {str(id) for (id,) in marks}
     edges = ties_of(archive).edges
     records = archive.cards()
@@ -227,11 +225,10 @@ def stamp_of(archive: Archive, record: SessionRecord, choice: Choice, edges: Ite
     return hashlib.blake2b(said, digest_size=12).hexdigest()
 
 
-def _there(connection: Connection, who: Member) -> dict[str, _There]:
+def _there(connection: Connection) -> dict[str, _There]:
     found = connection.execute(
-        "SELECT session_id, stamp, visibility, level, machine_id, rounds FROM minutebook.sessions "
-        "WHERE person_id = %s",
-        (who.person_id,),
+        "SELECT session_id, stamp, visibility, level, machine_id, rounds "
+        "FROM minutebook.own_sessions"
     )
     return {id: _There(*rest) for id, *rest in found}
 

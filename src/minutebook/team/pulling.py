@@ -85,7 +85,7 @@ def pull(address: Address, folder: Path, archive: Path) -> Pulled:
 
 def _shared(connection: Connection) -> dict[str, _Cached]:
     found = connection.execute(
-        "SELECT p.login::text, s.session_id, s.stamp FROM minutebook.sessions s "
+        "SELECT p.login::text, s.session_id, s.stamp FROM minutebook.shared_sessions s "
         "JOIN minutebook.people p ON p.id = s.person_id "
         "WHERE s.person_id IS DISTINCT FROM minutebook.me() ORDER BY 1, 2"
     )
@@ -96,9 +96,9 @@ def _shared(connection: Connection) -> dict[str, _Cached]:
 def _fetch(connection: Connection, folder: Path, session: _Cached) -> None:
     """A session, whole or not at all."""
     row = connection.execute(
-        "SELECT s.key, s.level, m.name, s.record, s.info FROM minutebook.sessions s "
+        "SELECT s.key, s.level, m.name, s.record, s.info FROM minutebook.shared_sessions s "
         "JOIN minutebook.people p ON p.id = s.person_id "
-        "JOIN minutebook.machines m ON m.id = s.machine_id "
+        "JOIN minutebook.shared_machines m ON m.id = s.machine_id "
         "WHERE p.login = %s AND s.session_id = %s",
         (session.login, session.session_id),
     ).fetchone()
@@ -111,7 +111,8 @@ def _fetch(connection: Connection, folder: Path, session: _Cached) -> None:
     with new_folder(folder) as partial:
         write_new(partial / "session.json", msgspec.json.format(msgspec.json.encode(told)) + b"\n")
         rounds = connection.execute(
-            "SELECT number, body FROM minutebook.rounds WHERE session_key = %s ORDER BY 1", (key,)
+            "SELECT number, body FROM minutebook.shared_rounds WHERE session_key = %s ORDER BY 1",
+            (key,),
         )
         make_folder(partial / "rounds")
         for number, body in rounds:

@@ -8,7 +8,7 @@ the middle, the next push finds by the stamps what is missing.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, LiteralString
 
 import msgspec
@@ -35,10 +35,11 @@ _ATTEMPTS, _WAIT = 6, 0.5  # times to reach a server that went away; seconds, do
 _STAGES: tuple[LiteralString, ...] = (
     "CREATE TEMP TABLE pushed_rounds (session_key bigint, number int, signal text, body text) "
     "ON COMMIT DELETE ROWS",
-    "CREATE TEMP TABLE pushed_entries (session_key bigint, kind text, key text, round int, "
-    "at bigint, project_id int, branch_id int, model_id int, tools boolean, quoted boolean, "
-    "budget int, blocks text, signal text, lengths int[], said tsvector, done tsvector, "
-    "vector text, asked text, answered text, rest text, work text) ON COMMIT DELETE ROWS",
+    "CREATE TEMP TABLE pushed_entries (place int, session_key bigint, kind text, key text, "
+    "round int, at bigint, project_id int, branch_id int, model_id int, tools boolean, "
+    "quoted boolean, budget int, blocks text, signal text, lengths int[], said tsvector, "
+    "done tsvector, vector text, asked text, answered text, rest text, work text) "
+    "ON COMMIT DELETE ROWS",
 )
 _ENTRY_COLUMNS = (
     "session_key, kind, key, round, at, project_id, branch_id, model_id, tools, quoted, budget, "
@@ -98,7 +99,7 @@ def push(
                 if first is None:
                     first = todo
                     before(first)
-                shown += _show(connection, who, choice, todo.seen_by_others)
+                shown += _show(connection, choice, todo.seen_by_others)
                 for sent in _send(archive, connection, choice, who, todo.send):
                     total = _added(total, sent)
                     progress(sent)
@@ -120,11 +121,11 @@ def _added(total: Sent, sent: Sent) -> Sent:
     )
 
 
-def _show(connection: Connection, who: Member, choice: Choice, ids: Sequence[str]) -> int:
+def _show(connection: Connection, choice: Choice, ids: Sequence[str]) -> int:
     done = connection.execute(
-        "UPDATE minutebook.sessions SET visibility = %s "
-        "WHERE person_id = %s AND session_id = ANY (%s) AND visibility <> %s",
-        (choice.visible, who.person_id, list(ids), choice.visible),
+        "UPDATE minutebook.sessions SET visibility = %s WHERE key IN (SELECT s.key "
+        "FROM minutebook.own_sessions s WHERE s.session_id = ANY (%s) AND s.visibility <> %s)",
+        (choice.visible, list(ids), choice.visible),
     )
     return done.rowcount
 
@@ -207,38 +208,43 @@ class Batch:
     def _sessions(self, batch: Sequence[tuple[Planned, SessionRows]]) -> dict[str, int]:
         """The sessions themselves, and their keys; one withdrawn meanwhile is left out."""
         projects = self._projects({rows.project for _, rows in batch})
-        marks = self._connection.execute(
-            "SELECT session_id FROM minutebook.withdrawn WHERE person_id = %s",
-            (self._who.person_id,),
-        )
+        marks = self._connection.execute("SELECT session_id FROM minutebook.own_withdrawn")
         withdrawn = {id for (id,) in marks}
-        keys: dict[str, int] = {}
-        for item, rows in batch:
-            if item.session_id in withdrawn:
-                continue
-            record = rows.record
-            started, ended = when(record)
-            row = self._connection.execute(
-                "INSERT INTO minutebook.sessions (person_id, machine_id, session_id, project_id, "
-                "visibility, level, stamp, source, title, started, ended, rounds, ghost, record, "
-                "info) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) "
-                "ON CONFLICT (person_id, session_id) DO UPDATE SET machine_id = "
-                "excluded.machine_id, project_id = excluded.project_id, visibility = "
-                "excluded.visibility, level = excluded.level, stamp = excluded.stamp, source = "
-                "excluded.source, title = excluded.title, started = excluded.started, ended = "
-                "excluded.ended, rounds = excluded.rounds, ghost = excluded.ghost, record = "
-                "excluded.record, info = excluded.info, pushed = now() RETURNING key",
-                (
-                    *(self._who.person_id, self._who.machine_id, item.session_id),
-                    *(projects[rows.project], self._choice.visible, self._choice.level),
-                    *(item.stamp, record.source, storable(record.title or "") or None),
-                    *(started, ended, record.rounds, record.ghost, encoded(record)),
-                    encoded(rows.info),
-                ),
-            ).fetchone()
-            assert row is not None
-            keys[item.session_id] = row[0]
-        return keys
+        there = self._connection.execute("SELECT session_id, key FROM minutebook.own_sessions")
+        keys: dict[str, int] = dict(there.fetchall())
+        wanted = [both for both in batch if both[0].session_id not in withdrawn]
+        rows = {item.session_id: self._session_row(item, rows, projects) for item, rows in wanted}
+        cursor = self._connection.cursor()
+        cursor.executemany(
+            "UPDATE minutebook.sessions SET machine_id = %s, project_id = %s, visibility = %s, "
+            "level = %s, stamp = %s, source = %s, title = %s, started = %s, ended = %s, "
+            "rounds = %s, ghost = %s, record = %s, info = %s, pushed = now() WHERE key = %s",
+            [(*row, keys[id]) for id, row in rows.items() if id in keys],
+        )
+        new = [id for id in rows if id not in keys]
+        cursor.executemany(
+            "INSERT INTO minutebook.sessions (machine_id, project_id, visibility, level, stamp, "
+            "source, title, started, ended, rounds, ghost, record, info, person_id, session_id) "
+            "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) RETURNING key",
+            [(*rows[id], self._who.person_id, id) for id in new],
+            returning=True,
+        )
+        for id in new:
+            keys[id] = one[0] if (one := cursor.fetchone()) is not None else 0
+            cursor.nextset()
+        return {id: keys[id] for id in rows}
+
+    def _session_row(
+        self, item: Planned, rows: SessionRows, projects: Mapping[str, int]
+    ) -> tuple[Any, ...]:
+        """What is written of a session, also where it is there already."""
+        record = rows.record
+        return (
+            *(self._who.machine_id, projects[rows.project], self._choice.visible),
+            *(self._choice.level, item.stamp, record.source),
+            *(storable(record.title or "") or None, *when(record)),
+            *(record.rounds, record.ghost, encoded(record), encoded(rows.info)),
+        )
 
     def _projects(self, names: set[str]) -> dict[str, int]:
         wanted = {name: storable(name) for name in names}
@@ -298,7 +304,7 @@ class Batch:
     def _rounds(self, sessions: Sequence[tuple[int, SessionRows]]) -> int:
         keys = [key for key, _ in sessions]
         found = self._connection.execute(
-            "SELECT session_key, number, signal FROM minutebook.rounds "
+            "SELECT session_key, number, signal FROM minutebook.shared_rounds "
             "WHERE session_key = ANY (%s)",
             (keys,),
         )
@@ -332,7 +338,7 @@ class Batch:
     def _entries(self, sessions: Sequence[tuple[int, SessionRows]]) -> tuple[int, int]:
         keys = [key for key, _ in sessions]
         found = self._connection.execute(
-            "SELECT session_key, key, entry, signal FROM minutebook.entries "
+            "SELECT session_key, key, entry, signal FROM minutebook.shared_entries "
             "WHERE session_key = ANY (%s)",
             (keys,),
         )
@@ -358,10 +364,10 @@ class Batch:
         self, new: Sequence[tuple[int, Prepared]], names: dict[tuple[str, str], int | None]
     ) -> Iterator[tuple[Any, ...]]:
         vectors = vectors_of([item.entry for _, item in new], self._embedder)
-        for (owner, item), vector in zip(new, vectors, strict=True):
+        for place, ((owner, item), vector) in enumerate(zip(new, vectors, strict=True), 1):
             entry, found = item.entry, lexemes.indexed(item)
             yield (
-                *(owner, entry.kind, storable(entry.key), entry.round, entry.at),
+                *(place, owner, entry.kind, storable(entry.key), entry.round, entry.at),
                 *(names["project", entry.project], names["branch", entry.branch]),
                 *(names["model", entry.model], entry.tools, entry.quoted, entry.budget),
                 *(storable(entry.blocks), item.signal, found.lengths),
@@ -388,12 +394,14 @@ class Batch:
                 copy.write_row(row)
 
 
-# `vector` travels as text: its type is in a schema that only the server knows.
+# `vector` travels as text: its type is in a schema that only the server knows. Numbers are given in
+# the order of the rows, so that texts find their entries without reading what those have.
 _MOVE: LiteralString = (
     f"WITH moved AS (INSERT INTO minutebook.entries ({_ENTRY_COLUMNS}, vector) "
     f"SELECT {_ENTRY_COLUMNS}, minutebook.as_vector(vector) FROM pg_temp.pushed_entries "
-    "RETURNING entry, session_key, key) "
+    "ORDER BY place RETURNING entry) "
     "INSERT INTO minutebook.texts (entry, session_key, asked, answered, rest, work) "
-    "SELECT m.entry, m.session_key, p.asked, p.answered, p.rest, p.work "
-    "FROM moved m JOIN pg_temp.pushed_entries p ON p.session_key = m.session_key AND p.key = m.key"
+    "SELECT m.entry, p.session_key, p.asked, p.answered, p.rest, p.work "
+    "FROM (SELECT entry, row_number() OVER (ORDER BY entry) AS place FROM moved) m "
+    "JOIN pg_temp.pushed_entries p ON p.place = m.place"
 )

@@ -76,7 +76,7 @@ class TeamRemote:
         found = database.ask(
             "SELECT s.key, s.session_id, p.login::text, p.name, s.level, s.stamp, s.rounds, "
             "s.person_id IS NOT DISTINCT FROM minutebook.me() "
-            "FROM minutebook.sessions s JOIN minutebook.people p ON p.id = s.person_id "
+            "FROM minutebook.shared_sessions s JOIN minutebook.people p ON p.id = s.person_id "
             "ORDER BY s.key"
         )
         self.sessions: dict[str, Shared] = {}
@@ -121,7 +121,7 @@ class TeamRemote:
     def _records(self, ids: Collection[str]) -> dict[str, SessionRecord]:
         found = self.database.ask(
             "SELECT session_id, record, source, title, started, ended, rounds, ghost "
-            "FROM minutebook.sessions WHERE key = ANY (%s)",
+            "FROM minutebook.shared_sessions WHERE key = ANY (%s)",
             self._keys(ids),
         )
         records = {}
@@ -145,7 +145,7 @@ class TeamRemote:
     def _entries(self, ids: Collection[str]) -> dict[str, Entry]:
         found = self.database.ask(
             "SELECT session_id, rounds, info, source, title, started, ended "
-            "FROM minutebook.sessions WHERE key = ANY (%s)",
+            "FROM minutebook.shared_sessions WHERE key = ANY (%s)",
             self._keys(ids),
         )
         entries = {}
@@ -166,7 +166,7 @@ class TeamRemote:
     def digests(self, only: Collection[str] | None) -> dict[str, Digest]:
         wanted = self.sessions if only is None else only
         found = self.database.ask(
-            "SELECT session_key, digest FROM minutebook.usage WHERE session_key = ANY (%s)",
+            "SELECT session_key, digest FROM minutebook.shared_usage WHERE session_key = ANY (%s)",
             self._keys(wanted),
         )
         told = {self._ids[key]: _decoded(digest, Digest) for key, digest in found}
@@ -175,7 +175,7 @@ class TeamRemote:
     @cached_property
     def _ties(self) -> tuple[tuple[Edge, ...], dict[str, str]]:
         found = self.database.ask(
-            "SELECT session_key, newer, body, purpose FROM minutebook.lineage "
+            "SELECT session_key, newer, body, purpose FROM minutebook.shared_lineage "
             "ORDER BY older, newer, kind, session_key"
         )
         edges: dict[tuple[str, str, str], Edge] = {}
@@ -267,7 +267,7 @@ class TeamArchive(Archive):
                 return self.remote
             found = self.database.ask(
                 "SELECT count(*), max(pushed), sum(hashtext(session_id || stamp)::bigint) "
-                "FROM minutebook.sessions"
+                "FROM minutebook.shared_sessions"
             )
             if last is not None and last[1] != found:
                 self.remote = TeamRemote(self.database, self.own_root)

@@ -15,8 +15,6 @@ from minutebook.index.entry import Entry, Touch
 from minutebook.index.rows import Round
 from minutebook.team.database import Database
 
-_FEWEST = 16  # characters of an id; a shorter key is the number of a round, which all have
-
 
 class Keys(Protocol):
     """Which session a key of the database stands for, and the reverse."""
@@ -38,7 +36,7 @@ class TeamRows:
 
     def owners(self, rows: Sequence[int]) -> dict[int, db.Owner]:
         found = self._database.ask(
-            "SELECT entry, session_key, round, at, quoted FROM minutebook.entries "
+            "SELECT entry, session_key, round, at, quoted FROM minutebook.shared_entries "
             "WHERE entry = ANY (%s)",
             list(rows),
         )
@@ -55,9 +53,9 @@ class TeamRows:
             "CASE WHEN %(all)s OR e.kind <> 'turn' THEN t.asked ELSE '' END, "
             "CASE WHEN %(all)s THEN t.answered ELSE '' END, "
             "CASE WHEN %(all)s THEN t.rest ELSE '' END, n.project, n.branch, n.model "
-            "FROM minutebook.entries e JOIN minutebook.texts t ON t.entry = e.entry "
+            "FROM minutebook.shared_entries e JOIN minutebook.shared_texts t ON t.entry = e.entry "
             "JOIN minutebook.names_of(%(rows)s) n ON n.entry = e.entry "
-            "WHERE e.entry = ANY (%(rows)s)",
+            "WHERE e.entry = ANY (%(rows)s) AND t.entry = ANY (%(rows)s)",
             {"all": texts, "rows": list(rows)},
         )
         return {row[0]: one for row in found if (one := self._found(row)) is not None}
@@ -94,12 +92,8 @@ class TeamRows:
             if (key := self._keys.key_of(session_id)) is not None
         ]
         found = self._database.ask(
-            "SELECT a.session_key, a.round, b.session_key, b.round FROM minutebook.entries a "
-            "JOIN unnest(%s::bigint[], %s::int[]) w(session_key, round) "
-            "ON w.session_key = a.session_key AND w.round = a.round "
-            "JOIN minutebook.entries b ON b.key = a.key AND b.kind = 'turn' "
-            "WHERE a.kind = 'turn' AND length(a.key) >= %s AND length(b.key) >= %s",
-            *([key for key, _ in wanted], [round for _, round in wanted], _FEWEST, _FEWEST),
+            "SELECT * FROM minutebook.copies(%s, %s::int[])",
+            *([key for key, _ in wanted], [round for _, round in wanted]),
         )
         holders: dict[Round, list[Round]] = {}
         for own, round, other, there in found:
@@ -110,7 +104,7 @@ class TeamRows:
 
     def turn(self, session_id: str, round: int) -> int | None:
         found = self._database.ask(
-            "SELECT entry FROM minutebook.entries "
+            "SELECT entry FROM minutebook.shared_entries "
             "WHERE session_key = %s AND round = %s AND kind = 'turn'",
             *(self._keys.key_of(session_id), round),
         )
@@ -118,17 +112,18 @@ class TeamRows:
 
     def count(self) -> int:
         found = self._database.ask(
-            "SELECT count(*) FROM minutebook.entries WHERE kind <> 'session'"
+            "SELECT count(*) FROM minutebook.shared_entries WHERE kind <> 'session'"
         )
         return int(found[0][0])
 
     def work(self, session_id: str, round: int) -> Mapping[str, list[str]]:
         """What was done in a round, by its kind."""
         found = self._database.ask(
-            "SELECT t.work FROM minutebook.texts t "
-            "JOIN minutebook.entries e ON e.entry = t.entry "
-            "WHERE e.session_key = %s AND e.round = %s AND e.kind = 'turn' AND t.work IS NOT NULL",
-            *(self._keys.key_of(session_id), round),
+            "SELECT t.work FROM minutebook.shared_texts t "
+            "JOIN minutebook.shared_entries e ON e.entry = t.entry "
+            "WHERE e.session_key = %(key)s AND t.session_key = %(key)s AND e.round = %(round)s "
+            "AND e.kind = 'turn' AND t.work IS NOT NULL",
+            {"key": self._keys.key_of(session_id), "round": round},
         )
         return msgspec.json.decode(found[0][0], type=dict[str, list[str]]) if found else {}
 
@@ -136,12 +131,13 @@ class TeamRows:
 
     def paths(self) -> list[str]:
         return [
-            path for (path,) in self._database.ask("SELECT DISTINCT path FROM minutebook.files")
+            path
+            for (path,) in self._database.ask("SELECT DISTINCT path FROM minutebook.shared_files")
         ]
 
     def touches(self, wanted: Sequence[str]) -> Iterator[tuple[str, Touch]]:
         found = self._database.ask(
-            "SELECT session_key, round, at, how, path, times FROM minutebook.files "
+            "SELECT session_key, round, at, how, path, times FROM minutebook.shared_files "
             "WHERE path = ANY (%s)",
             list(wanted),
         )
@@ -153,7 +149,7 @@ class TeamRows:
         self, hows: Sequence[str], after: int | None, before: int | None
     ) -> Iterator[db.Touched]:
         found = self._database.ask(
-            "SELECT DISTINCT path, session_key, round, at FROM minutebook.files "
+            "SELECT DISTINCT path, session_key, round, at FROM minutebook.shared_files "
             "WHERE how = ANY (%s) AND at >= %s AND at < %s",
             *(list(hows), -1 if after is None else after, 1 << 60 if before is None else before),
         )
@@ -164,7 +160,7 @@ class TeamRows:
     def budgets(self, session_id: str | None = None) -> list[tuple[str, int, int]]:
         key = self._keys.key_of(session_id) if session_id is not None else None
         found = self._database.ask(
-            "SELECT session_key, round, budget FROM minutebook.entries "
+            "SELECT session_key, round, budget FROM minutebook.shared_entries "
             "WHERE kind = 'turn' AND budget >= 0 AND (%s::bigint IS NULL OR session_key = %s)",
             *(key, key),
         )

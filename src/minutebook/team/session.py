@@ -38,7 +38,7 @@ class TeamSession(OpenSession):
     @cached_property
     def count(self) -> int:
         found = self._database.ask(
-            "SELECT coalesce(max(number), 0) FROM minutebook.rounds WHERE session_key = %s",
+            "SELECT coalesce(max(number), 0) FROM minutebook.shared_rounds WHERE session_key = %s",
             self._key,
         )
         return int(found[0][0])
@@ -58,7 +58,7 @@ class TeamSession(OpenSession):
         self._ahead = min(_TOGETHER, 4 * self._ahead) if follows else 1
         last = first + self._ahead - 1
         bodies = self._database.ask(
-            "SELECT number, body FROM minutebook.rounds "
+            "SELECT number, body FROM minutebook.shared_rounds "
             "WHERE session_key = %s AND number BETWEEN %s AND %s",
             *(self._key, first, last),
         )

@@ -22,28 +22,25 @@ def withdraw(address: Address, sessions: Sequence[str] | None) -> int:
         ids = None if sessions is None else [_own(connection, start) for start in sessions]
         connection.execute(
             "INSERT INTO minutebook.withdrawn (person_id, session_id) "
-            "SELECT person_id, session_id FROM minutebook.sessions "
-            "WHERE person_id = minutebook.me() AND (%s::text[] IS NULL OR session_id = ANY (%s)) "
+            "SELECT person_id, session_id FROM minutebook.own_sessions "
+            "WHERE %s::text[] IS NULL OR session_id = ANY (%s) "
             "ON CONFLICT DO NOTHING",
             (ids, ids),
         )
         done = connection.execute(
-            "DELETE FROM minutebook.sessions "
-            "WHERE person_id = minutebook.me() AND (%s::text[] IS NULL OR session_id = ANY (%s))",
+            "DELETE FROM minutebook.sessions WHERE key IN (SELECT s.key "
+            "FROM minutebook.own_sessions s WHERE %s::text[] IS NULL OR s.session_id = ANY (%s))",
             (ids, ids),
         )
+        connection.execute("SELECT minutebook.forget_names()")
         return done.rowcount
 
 
 def allow_again(address: Address, sessions: Sequence[str]) -> int:
     """Let sessions that were taken back be pushed again."""
     with connected(address) as connection:
-        done = connection.execute(
-            "DELETE FROM minutebook.withdrawn WHERE person_id = minutebook.me() AND EXISTS "
-            "(SELECT 1 FROM unnest(%s::text[]) wanted WHERE starts_with(session_id, wanted))",
-            (list(sessions),),
-        )
-        return done.rowcount
+        row = connection.execute("SELECT minutebook.allow_again(%s)", (list(sessions),)).fetchone()
+        return int(row[0]) if row is not None else 0
 
 
 def leave(address: Address) -> None:
@@ -54,8 +51,7 @@ def leave(address: Address) -> None:
 
 def _own(connection: Connection, start: str) -> str:
     found = connection.execute(
-        "SELECT session_id FROM minutebook.sessions "
-        "WHERE person_id = minutebook.me() AND starts_with(session_id, %s) LIMIT 2",
+        "SELECT session_id FROM minutebook.own_sessions WHERE starts_with(session_id, %s) LIMIT 2",
         (start,),
     ).fetchall()
     if not found:

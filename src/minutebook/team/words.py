@@ -76,7 +76,7 @@ class TeamWords(Words):
     @cached_property
     def count(self) -> int:
         found = self._database.ask(
-            "SELECT coalesce(sum(rounds), 0), count(*) FROM minutebook.sessions"
+            "SELECT coalesce(sum(rounds), 0), count(*) FROM minutebook.shared_sessions"
         )
         rounds, sessions = found[0]
         return int(rounds) + 3 * int(sessions)
@@ -234,14 +234,14 @@ class TeamWords(Words):
         found: set[int] = set()
         if said and others_than != "said":
             hits = self._database.ask(
-                "SELECT entry FROM minutebook.entries "
+                "SELECT entry FROM minutebook.shared_entries "
                 "WHERE entry = ANY (%s) AND said @@ %s::tsquery",
                 *(list(rows), said),
             )
             found |= {row for (row,) in hits}
         if done and others_than != "done":
             hits = self._database.ask(
-                "SELECT entry FROM minutebook.entries "
+                "SELECT entry FROM minutebook.shared_entries "
                 "WHERE entry = ANY (%s) AND done @@ %s::tsquery",
                 *(list(rows), done),
             )
@@ -312,8 +312,10 @@ class TeamWords(Words):
         """How many entries there are, and how long they are: of a part of them where they are
         many; spread over all entries, as the engine of one machine has it."""
         few = self.count <= _EXACT
-        ((entries, *lengths),) = self._database.ask(_LENGTHS_ALL if few else _LENGTHS_SOME)
-        usual = [float(length or 0) / max(1, entries) for length in lengths]
+        ((entries, lengths),) = self._database.ask(
+            "SELECT * FROM minutebook.lengths_of(%s)", 100 if few else 1
+        )
+        usual = [float(length) / max(1, entries) for length in lengths]
         return max(1, entries if few else self.count), usual
 
 
@@ -322,7 +324,7 @@ _OFTEN_SAID = (
     "'{0,0,0,1}'::real[] WHEN 'B' THEN '{0,0,1,0}' WHEN 'C' THEN '{0,1,0,0}' "
     "ELSE '{1,1,1,1}' END, v.words, w.word) "
     "FROM unnest(%s::tsquery[], %s::text[]) WITH ORDINALITY w(word, side, place) "
-    "ORDER BY w.place) FROM minutebook.entries e "
+    "ORDER BY w.place) FROM minutebook.shared_entries e "
     # Unpacked once, and not for each word.
     "CROSS JOIN LATERAL (SELECT e.said || ''::tsvector AS words OFFSET 0) v "
     "WHERE e.entry = ANY (%s)"
@@ -330,16 +332,10 @@ _OFTEN_SAID = (
 _OFTEN_DONE = (
     "SELECT e.entry, e.lengths, ARRAY(SELECT ts_rank_cd('{1,1,1,1}'::real[], v.words, w.word) "
     "FROM unnest(%s::tsquery[], %s::text[]) WITH ORDINALITY w(word, side, place) "
-    "ORDER BY w.place) FROM minutebook.entries e "
+    "ORDER BY w.place) FROM minutebook.shared_entries e "
     "CROSS JOIN LATERAL (SELECT e.done || ''::tsvector AS words OFFSET 0) v "
     "WHERE e.entry = ANY (%s)"
 )
-_LENGTHS_ALL = (
-    "SELECT count(*), sum(lengths[1]), sum(lengths[2]), sum(lengths[3]), sum(lengths[4]), "
-    "sum(lengths[5]), sum(lengths[6]), sum(lengths[7]), sum(lengths[8]), sum(lengths[9]), "
-    "sum(lengths[10]), sum(lengths[11]) FROM minutebook.entries"
-)
-_LENGTHS_SOME = f"{_LENGTHS_ALL} TABLESAMPLE SYSTEM (1)"
 
 
 def _alternatives(parts: Sequence[Part]) -> tuple[Sequence[Part], Sequence[Part]]:
