@@ -7,9 +7,10 @@ good or bad, and remembers what it was asked.
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -68,8 +69,7 @@ def serve(answer: Callable[[dict[str, Any], int], Answer]) -> Iterator[Stub]:
     class Handler(_Handler):
         _stub = stub
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = False  # closing waits for them: no thread outlives its test
+    server = _Server(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     stub.url = f"http://127.0.0.1:{server.server_address[1]}"
@@ -77,14 +77,35 @@ def serve(answer: Callable[[dict[str, Any], int], Answer]) -> Iterator[Stub]:
         yield stub
     finally:
         server.shutdown()
+        server.hang_up()
         server.server_close()
         thread.join()
+
+
+class _Server(ThreadingHTTPServer):
+    """Keeps connections open until the test ends: one that is closed while idle may be closed in
+    the moment of the next request."""
+
+    daemon_threads = False  # closing waits for them: no thread outlives its test
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._open: list[socket.socket] = []
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        connection, address = super().get_request()
+        self._open.append(connection)
+        return connection, address
+
+    def hang_up(self) -> None:
+        for connection in self._open:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
 
 class _Handler(BaseHTTPRequestHandler):
     _stub: Stub
     protocol_version = "HTTP/1.1"
-    timeout = 0.5  # seconds an idle connection is kept: closing waits for it
 
     def log_message(self, *_: object) -> None:
         pass
