@@ -1,11 +1,19 @@
-"""Work on several cores gives what work on one gives."""
+"""Work on several cores gives what work on one gives.
+
+Each case runs in a process of its own: one that runs other tests has their threads, and beside
+threads nothing is forked.
+"""
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import wraps
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -13,17 +21,30 @@ from minutebook.sources import fan_out as module
 from minutebook.sources.base import Transcript
 from minutebook.sources.fan_out import fan_out
 
+TRANSCRIPTS = [Transcript(Path(str(n)), "test", f"s{n}", n * 1000, 0.0) for n in range(40)]
 
-@pytest.fixture
-def transcripts(monkeypatch: pytest.MonkeyPatch) -> list[Transcript]:
-    monkeypatch.setattr(module, "_WORTH_FORKING", 0)
-    # Tests that ran before in this process may have left an idle thread of a library's, which
-    # may end at any moment.
-    before = set(threading.enumerate())
-    monkeypatch.setattr(
-        threading, "active_count", lambda: 1 + len(set(threading.enumerate()) - before)
-    )
-    return [Transcript(Path(str(n)), "test", f"s{n}", n * 1000, 0.0) for n in range(40)]
+
+def in_a_new_process(case: Callable[[], None]) -> Callable[[], None]:
+    """A test that calls `case` where nothing else runs, and where any work is worth forking."""
+
+    @wraps(case)
+    def test() -> None:
+        program = (
+            f"from {__name__} import {case.__name__} as test, module\n"
+            "module._WORTH_FORKING = 0\n"
+            "test.__wrapped__()"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=Path(__file__).parents[2],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+
+    return test
 
 
 def working_process(transcript: Transcript) -> tuple[str, int]:
@@ -54,44 +75,48 @@ def raises_on_seven(transcript: Transcript) -> str:
 PARENT = os.getpid()
 
 
-def test_every_transcript_is_worked_on_once(transcripts: list[Transcript]) -> None:
+@in_a_new_process
+def test_every_transcript_is_worked_on_once() -> None:
     """Two workers, each result with its transcript."""
-    done = list(fan_out(working_process, transcripts, 2))
-    assert sorted(t.session_id for t, _ in done) == sorted(t.session_id for t in transcripts)
+    done = list(fan_out(working_process, TRANSCRIPTS, 2))
+    assert sorted(t.session_id for t, _ in done) == sorted(t.session_id for t in TRANSCRIPTS)
     assert all(t.session_id == name for t, (name, _) in done)
     assert len({pid for _, (_, pid) in done} - {os.getpid()}) == 2
 
 
-def test_results_larger_than_a_pipe_arrive_whole(transcripts: list[Transcript]) -> None:
+@in_a_new_process
+def test_results_larger_than_a_pipe_arrive_whole() -> None:
     """Framed, not guessed."""
-    done = dict(fan_out(large, transcripts, 3))
+    done = dict(fan_out(large, TRANSCRIPTS, 3))
     assert all(result == t.session_id * 100_000 for t, result in done.items())
 
 
-def test_every_item_is_done_once_however_many_are_queued(
-    transcripts: list[Transcript], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@in_a_new_process
+def test_every_item_is_done_once_however_many_are_queued() -> None:
     """What does not fit into the queue is dealt out beforehand."""
-    monkeypatch.setattr(module, "_QUEUED", 3)
-    done = [transcript.session_id for transcript, _ in fan_out(working_process, transcripts, 2)]
-    assert sorted(done) == sorted(transcript.session_id for transcript in transcripts)
+    with patch.object(module, "_QUEUED", 3):
+        done = [transcript.session_id for transcript, _ in fan_out(working_process, TRANSCRIPTS, 2)]
+    assert sorted(done) == sorted(transcript.session_id for transcript in TRANSCRIPTS)
 
 
-def test_a_worker_that_dies_loses_nothing(transcripts: list[Transcript]) -> None:
+@in_a_new_process
+def test_a_worker_that_dies_loses_nothing() -> None:
     """What a killed worker left undone is done by the parent."""
-    done = list(fan_out(dies_on_seven, transcripts, 2))
-    assert len(done) == len(transcripts)
+    done = list(fan_out(dies_on_seven, TRANSCRIPTS, 2))
+    assert len(done) == len(TRANSCRIPTS)
 
 
-def test_an_error_is_raised_here(transcripts: list[Transcript]) -> None:
+@in_a_new_process
+def test_an_error_is_raised_here() -> None:
     """A bug in the work is not swallowed by a worker."""
     with pytest.raises(ValueError, match="seven"):
-        list(fan_out(raises_on_seven, transcripts, 2))
+        list(fan_out(raises_on_seven, TRANSCRIPTS, 2))
 
 
-def test_stopping_early_leaves_no_process(transcripts: list[Transcript]) -> None:
+@in_a_new_process
+def test_stopping_early_leaves_no_process() -> None:
     """A consumer that has enough ends the workers."""
-    results: Iterator[tuple[Transcript, tuple[str, int]]] = fan_out(large_pid, transcripts, 2)
+    results: Iterator[tuple[Transcript, tuple[str, int]]] = fan_out(large_pid, TRANSCRIPTS, 2)
     workers: set[int] = set()
     while len(workers) < 2:
         _, (_, pid) = next(results)
@@ -102,22 +127,22 @@ def test_stopping_early_leaves_no_process(transcripts: list[Transcript]) -> None
             os.kill(pid, 0)
 
 
-def test_a_process_with_threads_does_not_fork(transcripts: list[Transcript]) -> None:
+@in_a_new_process
+def test_a_process_with_threads_does_not_fork() -> None:
     """Forking beside threads can deadlock the child."""
     gate = threading.Event()
     thread = threading.Thread(target=gate.wait)
     thread.start()
     try:
-        done = list(fan_out(working_process, transcripts, 2))
+        done = list(fan_out(working_process, TRANSCRIPTS, 2))
     finally:
         gate.set()
         thread.join()
     assert {pid for _, (_, pid) in done} == {os.getpid()}
 
 
-def test_a_fork_that_fails_leaves_nothing_open(
-    transcripts: list[Transcript], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@in_a_new_process
+def test_a_fork_that_fails_leaves_nothing_open() -> None:
     """NFR-02: where no process can be started, the error leaves no descriptor behind."""
     real = os.fork
     calls: list[None] = []
@@ -128,8 +153,7 @@ def test_a_fork_that_fails_leaves_nothing_open(
             raise BlockingIOError("no process")
         return real()
 
-    monkeypatch.setattr(os, "fork", fork)
     before = len(list(Path("/proc/self/fd").iterdir()))
-    with pytest.raises(BlockingIOError):
-        list(fan_out(large, transcripts, 3))
+    with patch.object(os, "fork", fork), pytest.raises(BlockingIOError):
+        list(fan_out(large, TRANSCRIPTS, 3))
     assert len(list(Path("/proc/self/fd").iterdir())) == before
