@@ -156,3 +156,18 @@ def test_a_paragraph_below_a_bullet_keeps_its_margin(monkeypatch: pytest.MonkeyP
         "  six seven eight",
         "  nine ten",
     ]
+
+
+@pytest.mark.parametrize("verb", [["usage", "project"], ["sessions"], ["budget", "Reed"]])
+def test_remarks_below_a_list_wrap_at_words(
+    there: Run, monkeypatch: pytest.MonkeyPatch, verb: list[str]
+) -> None:
+    """USE-06: in a terminal no sentence is broken inside a word."""
+    monkeypatch.setattr(terminal, "is_terminal", lambda: True)
+    monkeypatch.setattr(terminal, "columns", lambda: 60)
+    ran = there(*verb)
+    assert ran.status == 0
+    assert all(terminal.width(line) <= 60 for line in ran.err.splitlines())
+    assert not any(
+        terminal.width(line) > 60 for line in ran.out.splitlines() if line.startswith("Limit of")
+    )
