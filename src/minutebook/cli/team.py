@@ -28,9 +28,17 @@ url_option = click.option(
 )
 
 
-@click.group("team")
-@click.pass_context
-def command(ctx: click.Context) -> None:
+class _WithItsExtra(click.Group):
+    """Its commands need a driver for PostgreSQL; their help does not."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        if not {"-h", "--help"} & set(ctx.args):
+            needed("team")
+        return super().invoke(ctx)
+
+
+@click.group("team", cls=_WithItsExtra)
+def command() -> None:
     """Share what you choose with a team through PostgreSQL, and read what others share.
 
     \b
@@ -39,8 +47,6 @@ def command(ctx: click.Context) -> None:
       minutebook team push --project orchard --dry-run
       minutebook team pull
     """
-    if not {"-h", "--help"} & set(ctx.args):  # help needs no database
-        needed("team")
 
 
 def _address(archive: Archive, url: str | None) -> Address:
