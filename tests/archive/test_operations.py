@@ -641,6 +641,18 @@ def test_status_says_what_waits(layout: Layout, write: Write, tmp_path: Path) ->
     assert (found.inscribed, found.current, found.orphaned) == (3, 1, 1)
 
 
+def test_status_does_not_promise_to_archive_what_is_empty(
+    layout: Layout, write: Write, tmp_path: Path
+) -> None:
+    """OPS-18: a transcript without a round is not inscribed, so it does not wait either."""
+    age(put(tmp_path / "p", *turn(1)))
+    write(tmp_path / "p")
+    title = {"type": "ai-title", "aiTitle": "Nothing", "sessionId": "e"}
+    path = put(tmp_path / "p", title, name="61111111-2222-4333-8444-555555555555")
+    age(path)
+    assert status(layout, tmp_path / "p").ended == []
+
+
 def test_project_markers_are_documented() -> None:
     """Slow tests and those with the real CLI have make targets of their own."""
     makefile = (PROJECT / "Makefile").read_text()
