@@ -51,7 +51,8 @@ def remarks(found: Usage) -> list[str]:
         told.append(f"{what} included.")
     if found.timeless:
         told.append(
-            f"{plural(found.timeless, 'session')} without times: the first release kept none."
+            f"{plural(found.timeless, 'session')} without times: the agent recorded none, or the "
+            "first release kept none."
         )
     return told
 
