@@ -33,8 +33,9 @@ from minutebook.sources.base import Transcript
 from minutebook.sources.codex import agents, titles
 from minutebook.sources.codex.locate import head_of
 from minutebook.sources.codex.results import End, envelope_hunks, result_of
-from minutebook.sources.library import Library, open_transcript, overview
+from minutebook.sources.library import Library, open_file, open_transcript, overview
 from minutebook.sources.registry import SOURCES
+from minutebook.verbs.check import check
 from minutebook.verbs.inscribe import inscribe
 from tests.conftest import needs_corpus
 from tests.programs.samples import AGENTS, in_folder, read
@@ -302,6 +303,19 @@ def test_a_file_that_cannot_be_read_is_listed(tmp_path: Path) -> None:
     path.write_bytes(b"{broken\n")
     found, _ = CODEX.discover([tmp_path])
     assert [transcript.path for transcript in found] == [path]
+    assert open_file(path).source == CODEX.name
+
+
+def test_a_rollout_without_a_head_is_archived_and_checked(tmp_path: Path) -> None:
+    """OPS-14: it goes by the name of its file, which is no UUID and becomes one in an export."""
+    source = next(iter(sessions(NEW).values())).path
+    path = tmp_path / "sessions" / "rollout-2026-11-16T09-49-26-mine.jsonl"
+    path.parent.mkdir()
+    path.write_bytes(b"{broken\n" + source.read_bytes().split(b"\n", 1)[1])
+    archive = Archive(tmp_path / "archive", (tmp_path,))
+    inscribe(archive, ended=True)
+    found = check(archive, "rollout-2026-11-16T09-49-26-mine")
+    assert (found.problems, found.remarks) == ([], [])
 
 
 def files(root: Path) -> dict[str, bytes]:

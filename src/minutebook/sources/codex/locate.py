@@ -85,8 +85,15 @@ def home_of(path: Path) -> Path | None:
 def claims(path: Path) -> bool:
     """A rollout; or Codex's own folder, or one of rollouts."""
     if path.is_dir():
-        return any(head_of(file) is not None for file in _files(path))
-    return path.name.endswith((".jsonl", ".jsonl.zst")) and head_of(path) is not None
+        return any(head_of(file) is not None or _is_named(file) for file in _files(path))
+    if not path.name.endswith((".jsonl", ".jsonl.zst")):
+        return False
+    return head_of(path) is not None or _is_named(path)
+
+
+def _is_named(path: Path) -> bool:
+    """Whether only Codex calls a file so."""
+    return DATE.match(path.name) is not None and path.is_file()
 
 
 def discover(places: Iterable[Path]) -> tuple[list[Transcript], list[Trouble]]:
