@@ -713,6 +713,31 @@ def test_the_same_prompt_twice_is_two_prompts(tmp_path: Path) -> None:
     assert len(set(session.info.prompt_ids)) == 2
 
 
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"type": "user_message", "message": "go on", "kind": ["odd"]},
+        {
+            "type": "item_completed",
+            "item": {
+                "type": "CollabAgentToolCall",
+                "id": "c1",
+                "tool": "spawn_agent",
+                "receiver_thread_ids": [{"odd": 1}],
+            },
+        },
+    ],
+)
+def test_an_odd_field_of_an_event_costs_nothing(event: dict[str, Any], tmp_path: Path) -> None:
+    """FMT-04: neither the session nor where its reading can be gone on from."""
+    call = {"type": "function_call", "name": "spawn_agent", "call_id": "c1", "arguments": "{}"}
+    lines = (("response_item", call), user("go on"), ("event_msg", event), user("and on"))
+    transcript = open_file(write(tmp_path, ("session_meta", HEAD), *lines))
+    reading = CODEX.read(transcript, "full")
+    assert [round.prompt.text for round in reading.rounds() if round.prompt] == ["go on", "and on"]
+    assert reading.checkpoint is not None
+
+
 def test_a_person_may_type_a_tag(tmp_path: Path) -> None:
     """FMT-14: what looks like context is a prompt where an event says it was typed."""
     typed = "<html>why is this empty?</html>"

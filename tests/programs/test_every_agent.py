@@ -42,6 +42,7 @@ WHOLE = [  # of a tree of files, none holds a session alone
 ]
 ODD: list[Any] = [None, True, -1, 1e300, "x", [], {}, [None, 1, {"type": None}], {"type": 7}]
 ODD += ["\ud83d", {"type": "\ud83d", "id": "\ud83d"}]  # half a character: a text was cut there
+ODD += [10**30, 2**63, float("nan"), float("inf"), "\0", "x" * 70_000, "9999-99-99T99:99:99Z"]
 
 
 def name(transcript: Transcript) -> str:

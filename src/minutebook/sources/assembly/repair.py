@@ -104,7 +104,9 @@ def _or_empty(item: Any, kind: Any) -> Any:
         return item
     kinds = get_args(kind) or (kind,)
     struct = next((k for k in kinds if isinstance(k, type) and issubclass(k, msgspec.Struct)), None)
-    return struct() if struct is not None else None
+    if struct is None:
+        return "" if str in kinds else None
+    return struct()
 
 
 def _coerce_union(value: Any, kinds: tuple[Any, ...]) -> Any:
