@@ -498,6 +498,20 @@ def legacy_fork(tmp_path: Path) -> Path:
     return path
 
 
+def test_rollouts_that_are_each_others_parents_are_listed(tmp_path: Path) -> None:
+    """FMT-03: one of them, with the other as its subagent; else neither would be seen."""
+    ids = [f"01a1e3c2-f3aa-7c13-b14e-{number:012d}" for number in (1, 2)]
+    for id, parent in zip(ids, reversed(ids), strict=True):
+        spawned = {"subagent": {"thread_spawn": {"parent_thread_id": parent, "depth": 1}}}
+        folder = tmp_path / "sessions" / "2026" / "01" / "01"
+        folder.mkdir(parents=True, exist_ok=True)
+        path = write(folder, ("session_meta", {**HEAD, "id": id, "source": spawned}), user("go on"))
+        path.rename(folder / f"rollout-2026-01-01T00-00-00-{id}.jsonl")
+    (listed,) = Library([tmp_path]).transcripts
+    assert listed.session_id == ids[0]
+    assert [agent.id for agent in read(listed).subagents] == [ids[1]]
+
+
 def test_a_fork_shares_its_parents_replies(tmp_path: Path) -> None:
     """USE-01, FUT-02: copied lines have new times; their rounds have the ids they had."""
     fork = read_file(legacy_fork(tmp_path))

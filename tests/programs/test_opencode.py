@@ -889,6 +889,20 @@ def test_nothing_in_a_row_makes_it_fail(tmp_path: Path, seed: int) -> None:
     assert bad
 
 
+def test_sessions_that_are_each_others_parents_are_listed(store: Store) -> None:
+    """FMT-03: one of each ring, with the others as its subagents; nothing vanishes."""
+    parents = {"a": "b", "b": "a", "below": "a", "self": "self", "x": "z", "y": "x", "z": "y"}
+    for id, parent in parents.items():
+        store.session(f"ses_{id}", parent=f"ses_{parent}")
+        store.round(f"ses_{id}", 1)
+    listed = {t.session_id: read(t) for t in Library([store.folder]).transcripts}
+    assert {id: {agent.id for agent in session.subagents} for id, session in listed.items()} == {
+        "ses_a": {"ses_b", "ses_below"},
+        "ses_self": set(),
+        "ses_x": {"ses_y", "ses_z"},
+    }
+
+
 @needs_corpus
 @pytest.mark.parametrize("seed", range(12))
 def test_a_damaged_database_is_a_trouble(tmp_path: Path, seed: int) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from minutebook.sources.assembly.lines import DECODE_ERRORS
+from minutebook.sources.assembly.rings import first_of_rings
 from minutebook.sources.base import Transcript, Trouble
 from minutebook.sources.codex.carried import AgentNote
 from minutebook.sources.files import first_line, found_files
@@ -134,12 +135,14 @@ def _sessions(place: Path) -> Iterator[Path]:
     files = [(path, head_of(path)) for path in _files(place)]
     here = {head.id for _, head in files if head is not None}
     home = home_of(place / "any")
+    parents = {head.id: head.parent for _, head in files if head is not None and head.parent}
+    first = first_of_rings(parents)
     for path, head in files:
         if head is None:
             # A rollout whose first line cannot be read is listed: the reading says what is wrong.
             if DATE.match(path.name) is not None:
                 yield path
-        elif not head.is_subagent or _is_lonely(head, here, home):
+        elif not head.is_subagent or head.id in first or _is_lonely(head, here, home):
             yield path
 
 
