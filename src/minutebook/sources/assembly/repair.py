@@ -6,6 +6,7 @@ import json
 import re
 import types
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Union, get_args, get_origin
 
 import msgspec
@@ -84,7 +85,7 @@ def coerce(value: Any, kind: Any) -> Any:
         if not isinstance(value, dict):
             return None
         fields = {}
-        for field in msgspec.structs.fields(kind):
+        for field in _fields(kind):
             if (given := value.get(field.encode_name)) is not None:
                 fitted = coerce(given, field.type)
                 if fitted is not None:
@@ -97,6 +98,9 @@ def coerce(value: Any, kind: Any) -> Any:
         return msgspec.convert(value, kind)
     except (msgspec.ValidationError, RecursionError):
         return None
+
+
+_fields = lru_cache(maxsize=256)(msgspec.structs.fields)  # it evaluates annotations each time
 
 
 def _or_empty(item: Any, kind: Any) -> Any:
