@@ -35,7 +35,7 @@ from minutebook.sources.codex.locate import head_of
 from minutebook.sources.codex.results import End, envelope_hunks, result_of
 from minutebook.sources.library import Library, open_file, open_transcript, overview
 from minutebook.sources.registry import SOURCES
-from minutebook.verbs.check import check
+from minutebook.verbs.check import check, check_file
 from minutebook.verbs.inscribe import inscribe
 from tests.conftest import needs_corpus
 from tests.programs.samples import AGENTS, in_folder, read
@@ -728,28 +728,33 @@ def test_the_same_prompt_twice_is_two_prompts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "event",
+    "line",
     [
-        {"type": "user_message", "message": "go on", "kind": ["odd"]},
-        {
-            "type": "item_completed",
-            "item": {
-                "type": "CollabAgentToolCall",
-                "id": "c1",
-                "tool": "spawn_agent",
-                "receiver_thread_ids": [{"odd": 1}],
+        ("event_msg", {"type": "user_message", "message": "go on", "kind": ["odd"]}),
+        (
+            "event_msg",
+            {
+                "type": "item_completed",
+                "item": {
+                    "type": "CollabAgentToolCall",
+                    "id": "c1",
+                    "tool": "spawn_agent",
+                    "receiver_thread_ids": [{"odd": 1}],
+                },
             },
-        },
+        ),
+        ("response_item", {"type": "reasoning", "summary": [{"text": ["odd"]}, {"text": "well"}]}),
     ],
 )
-def test_an_odd_field_of_an_event_costs_nothing(event: dict[str, Any], tmp_path: Path) -> None:
-    """FMT-04: neither the session nor where its reading can be gone on from."""
+def test_an_odd_field_costs_nothing(line: tuple[str, dict[str, Any]], tmp_path: Path) -> None:
+    """FMT-04: neither the session, nor where its reading can be gone on from, nor its check."""
     call = {"type": "function_call", "name": "spawn_agent", "call_id": "c1", "arguments": "{}"}
-    lines = (("response_item", call), user("go on"), ("event_msg", event), user("and on"))
-    transcript = open_file(write(tmp_path, ("session_meta", HEAD), *lines))
-    reading = CODEX.read(transcript, "full")
+    lines = (("response_item", call), user("go on"), line, user("and on"))
+    path = write(tmp_path, ("session_meta", HEAD), *lines)
+    reading = CODEX.read(open_file(path), "full")
     assert [round.prompt.text for round in reading.rounds() if round.prompt] == ["go on", "and on"]
     assert reading.checkpoint is not None
+    assert check_file(path).problems == []
 
 
 def test_a_person_may_type_a_tag(tmp_path: Path) -> None:
