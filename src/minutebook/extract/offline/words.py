@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from operator import mul
 
 from minutebook.derive.activity import Activity
 
@@ -76,14 +77,14 @@ class Vocabulary:
         (a, of_a), (b, of_b) = self._measured(*left), self._measured(*right)
         if not (norm := math.sqrt(of_a * of_b)):
             return 0.0
-        return sum([weight * b[word] for word, weight in a.items() if word in b]) / norm
+        return sum([a[word] * b[word] for word in filter(b.__contains__, a)]) / norm
 
     def _measured(self, first: int, last: int) -> tuple[dict[str, float], float]:
         """The weights of a stretch, and the sum of their squares; each is asked for twice."""
         key = (max(0, first), min(last, len(self._bags)))
         if (known := self._kept.get(key)) is None:
             weights = self._weights(*key)
-            known = (weights, sum([weight * weight for weight in weights.values()]))
+            known = (weights, sum(map(mul, weights.values(), weights.values())))
             self._kept[key] = known
         return known
 
