@@ -28,6 +28,7 @@ FILE = Path(__file__).with_name("wording.bin")
 OPENS = "opens"
 """The group of weights that tells how sessions begin."""
 _WORD = re.compile(r"[^\W\d_]{2,30}")
+_ASCII_WORD = re.compile(r"[a-z]{2,30}")  # a set of signs is faster than kinds of them
 _ENDING = re.compile(r"(?:ing|ed|es|s)$")
 _STEMMED = 5  # letters from which a word is looked up without its ending, too
 _REMEMBERED = 100_000
@@ -55,7 +56,7 @@ class Lexicon:
         row_of, several = self._found.__getitem__, 0
         shares: dict[int, float] = {}
         for text in texts:
-            counts = Counter(map(row_of, _WORD.findall(text.lower())))
+            counts = Counter(map(row_of, _words(text)))
             counts.pop(UNKNOWN, None)
             if counts:
                 several += 1
@@ -68,9 +69,13 @@ class Lexicon:
         """Row → the word, as it was first written."""
         words: dict[int, str] = {}
         for text in texts:
-            for word in _WORD.findall(text.lower()):
+            for word in _words(text):
                 words.setdefault(self._found[word], word)
         return words
+
+
+def _words(text: str) -> list[str]:
+    return (_ASCII_WORD if text.isascii() else _WORD).findall(text.lower())
 
 
 class _Rows(dict[str, int]):

@@ -12,6 +12,7 @@ from operator import mul
 from minutebook.derive.activity import Activity
 
 _WORD = re.compile(r"[^\W\d_][\w]{2,39}")
+_ASCII_WORD = re.compile(r"[a-z][a-z0-9_]{2,39}")  # a set of signs is faster than kinds of them
 _ANSWER_CHARS = 1_200
 _KEPT = 8_000  # characters
 _MOST_WORDS = 50  # a round: the rest repeats or decorates
@@ -39,7 +40,8 @@ def content_words(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)  # cuts and features look at the same answers
 def _content_words(text: str) -> tuple[str, ...]:
-    return tuple([word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS])
+    words = _ASCII_WORD if text.isascii() else _WORD
+    return tuple([word for word in words.findall(text.lower()) if word not in STOP_WORDS])
 
 
 class Vocabulary:
