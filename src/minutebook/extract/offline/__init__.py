@@ -35,7 +35,6 @@ class OfflineExtractor:
 
     def extract(self, material: Material) -> Extraction:
         # Where nothing is labelled, a tenth of a second of patterns is not compiled.
-        from minutebook.extract.offline.extractor import extract_offline
+        from minutebook.extract.offline.extractor import reply_offline
 
-        reply, _ = extract_offline(material.rounds, material.info.title, material.project)
-        return Extraction(reply)
+        return Extraction(reply_offline(material.rounds, material.info.title, material.project))
