@@ -73,13 +73,9 @@ class TeamWords(Words):
         self._database, self._keys = database, keys
         self._counts: dict[str, int] = {}
 
-    @cached_property
+    @property
     def count(self) -> int:
-        found = self._database.ask(
-            "SELECT coalesce(sum(rounds), 0), count(*) FROM minutebook.shared_sessions"
-        )
-        rounds, sessions = found[0]
-        return int(rounds) + 3 * int(sessions)
+        return self._keys.size
 
     # -- rows
 
