@@ -267,7 +267,7 @@ class TeamWords(Words):
 
         The rank of one word by cover density, where everything counts 1, is how often it is there.
         """
-        words = [leaf.tsquery(sided=False) for leaf in known]
+        words = [leaf.counted() for leaf in known]
         sides = [leaf.side for leaf in known]
         counted = self._database.ask(
             _OFTEN_SAID if column == "said" else _OFTEN_DONE, *(words, sides, list(rows))
