@@ -214,6 +214,9 @@ def test_a_wrong_password_is_nowhere(house: House, book: Archive) -> None:
         f"{right}?sslmode=nonsense",
         f"{right}?nonsense=1",
         f"postgresql://x:{PASSWORD}@:y/",
+        f"postgresql://ada:at@{PASSWORD}@127.0.0.1:{port}/{house.name}",
+        f"postgresql://ada:slash/{PASSWORD}@127.0.0.1:{port}/{house.name}",
+        f"postgresql://ada:mark?{PASSWORD}@127.0.0.1:{port}/{house.name}",
     ):
         assert run("--debug", "team", "status", "--url", bad).returncode == 2
     assert run("team", "status", url).returncode == 2  # typed in the wrong place
