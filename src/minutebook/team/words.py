@@ -37,7 +37,6 @@ _SOME, _ENOUGH = 2_000, 1_000
 _COUNTED = 10_000  # how often a word occurs: common beyond that
 _WEIGHED = 2_000  # of the candidates, the best by the server's measure, are weighed
 _EXACT = 20_000  # entries up to which all are looked at for how long they are
-_SAMPLED = 4_000  # of more than that
 _COLUMNS: tuple[Column, ...] = ("said", "done")
 _OF_ROUNDS = ("project", "branch", "model", "tools", "after", "before")
 ENTRIES = ("turn", "title", "engagement")
@@ -310,8 +309,7 @@ class TeamWords(Words):
         many; spread over all entries, as the engine of one machine has it."""
         few = self.count <= _EXACT
         ((entries, lengths),) = self._database.ask(
-            "SELECT * FROM minutebook.lengths_of(%s::real)",
-            100 if few else 100 * _SAMPLED / self.count,
+            "SELECT * FROM minutebook.lengths_of(%s)", 100 if few else 1
         )
         usual = [float(length) / max(1, entries) for length in lengths]
         return max(1, entries if few else self.count), usual

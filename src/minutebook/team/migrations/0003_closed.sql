@@ -113,3 +113,25 @@ BEGIN
 END $$;
 REVOKE ALL ON FUNCTION minutebook.set_role(text, text) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION minutebook.set_role(text, text) TO {admin};
+
+-- Words -----------------------------------------------------------------------------------------
+
+-- As before, and who sees few of many entries has those looked up, instead of reading all there are.
+CREATE OR REPLACE FUNCTION minutebook.lengths_of(percent real)
+RETURNS TABLE (entries bigint, lengths bigint[])
+LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET client_min_messages = error
+AS $$
+  WITH part AS MATERIALIZED (
+    SELECT e.lengths AS own
+    FROM minutebook.entries e TABLESAMPLE SYSTEM (CASE WHEN percent < 100 THEN percent ELSE 0 END)
+    JOIN minutebook.visible s ON s.key = e.session_key
+    UNION ALL
+    SELECT e.lengths FROM minutebook.visible s
+    CROSS JOIN LATERAL (
+      SELECT x.lengths FROM minutebook.entries x WHERE x.session_key = s.key OFFSET 0) e
+    WHERE percent >= 100)
+  SELECT (SELECT count(*) FROM part),
+    ARRAY(SELECT sum(l.length)::bigint FROM part, unnest(part.own) WITH ORDINALITY l(length, place)
+          GROUP BY l.place ORDER BY l.place)
+$$;
