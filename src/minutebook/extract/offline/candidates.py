@@ -321,7 +321,8 @@ def _is_tail(clause: str, sentence: str) -> bool:
     """Whether a clause is the end of a question, whose subject stands before it."""
     if not clause.endswith(("?", "？")) or clause == sentence:
         return False
-    return (heading_of(clause) or "").endswith("?")
+    heading = heading_of(clause) or ""
+    return heading.endswith("?") or (heading.isascii() and not is_imperative(heading))
 
 
 def is_asked(round: Activity) -> bool:

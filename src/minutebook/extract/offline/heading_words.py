@@ -34,7 +34,16 @@ GENERIC = DANGLING | frozenset(
 )
 ROUTINE = frozenset(
     """rebase rebased conflict conflicts origin origin/main upstream parallel ci failure
-    failures failing failed error errors lint linting linter pipeline checks""".split()
+    failures failing failed error errors lint linting linter pipeline checks
+    plan context issues bug bugs already before after without instead repo repository codebase
+    project projects program name names time run running runs implementation summary created added
+    adding different two both way ways keep keeps set sets case cases maybe actually works working
+    know uses example examples never fails real top always specific line lines ensure ones
+    instruction instructions available correct root cause needed latest once section looks simple
+    follow makes going structure merge merged locally wrong include kind flow goal rather having
+    wait previous far broken met conditions various resolved approach practice practices reviewer
+    coderabbit copilot commits actions
+    """.split()
 )
 CLAUSES = frozenset(
     """because which when while if since where but so that whereas unless until although though

@@ -106,6 +106,8 @@ _DEICTIC = re.compile(  # "notes that were edited" points at nothing
     re.IGNORECASE,
 )
 
+_MADE_UP = re.compile(r"(?<!\S)(?=\S*(?:[a-z][A-Z]|\w[-_./:]\w))\S{6,}")
+
 
 @lru_cache(maxsize=8_192)  # headings are measured again and again
 def length_of(heading: str) -> int:
@@ -239,9 +241,10 @@ def names(heading: str) -> int:
 
 @lru_cache(maxsize=4_096)
 def telling(heading: str) -> int:
-    """Those of them that are not in every request about a branch or a build either."""
+    """Those of them that are not in every request about a branch or a build either; a name made
+    of several words, as of a file, counts as two."""
     words = {word.strip("\"'()[],;:.!?…-–—") for word in heading.lower().split()[1:]}
-    return names(heading) - len(words & ROUTINE)
+    return names(heading) - len(words & ROUTINE) + len(_MADE_UP.findall(heading))
 
 
 def capital(text: str) -> str:

@@ -279,7 +279,8 @@ def _form(heading: Heading, given: Range) -> dict[str, float]:
 
 def says(heading: Heading) -> bool:
     """Whether a heading names something by which one could find it."""
-    return is_wide(heading.bare) or telling(heading.bare) >= _FEW_NAMES
+    placed = heading.completed == "files"
+    return is_wide(heading.bare) or telling(heading.bare) + placed >= _FEW_NAMES
 
 
 def _states(heading: Heading) -> bool:

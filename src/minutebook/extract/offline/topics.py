@@ -7,6 +7,7 @@ sessions chooses among them (`topic_model`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 
 from minutebook.derive.activity import Activity
@@ -19,24 +20,34 @@ from minutebook.extract.offline.candidates import (
 )
 from minutebook.extract.offline.headings import (
     MOST_WORDS,
+    capital,
     is_long_enough,
+    is_question,
+    is_wide,
     length_of,
+    telling,
     title_heading,
+    uncapital,
 )
-from minutebook.extract.offline.places import mainly, project_of, touched
+from minutebook.extract.offline.places import branch_of, mainly, project_of, touched
 from minutebook.extract.offline.topic_model import (
     Model,
     Range,
     described,
     model,
-    says,
     stems,
     worth,
 )
+from minutebook.extract.offline.verbs import is_imperative
 from minutebook.extract.validation import LONGEST_TOPIC, one_line
 
 _SAME = 0.8  # of the words of a topic
 _SHORT_TITLE = 4  # words of a title that is good enough
+_FEW_NAMES = 2
+_WRITTEN = ("pull", "commit")  # by the person or the agent when the work was done
+_SAID = ("opening", "closing", "report")  # by the agent, on its way
+_TYPED = ("request", "later")
+_NUMBER = re.compile(r"#\d+")
 
 
 def topic_of(
@@ -55,33 +66,85 @@ def topic_of(
     given = given_title(rounds, title)
     if given is not None and len(part) == len(rounds):
         text = title_heading(subject_of(given))
-        if text is not None and is_long_enough(text):
+        if text is not None and is_long_enough(text) and not _is_thin(Heading(text, "title"), part):
             return one_line(text, LONGEST_TOPIC)  # a title of everything: no need to look on
     named = headings(part, given) if any(map(is_asked, part)) or not _known(part) else ()
     if not named:
         return one_line(_without_words(part), LONGEST_TOPIC)
-    best = chosen(named, Range(rounds, start, end, given, taken), learned or model())
-    return one_line(_placed(best, part), LONGEST_TOPIC)
+    named = ranked(named, Range(rounds, start, end, given, taken), learned or model())
+    before = {round.branch for round in rounds[:start]}
+    branch = branch_of([round for round in part if round.branch not in before])
+    return one_line(_completed(named, part, branch, taken), LONGEST_TOPIC)
 
 
-def _placed(best: Heading, part: Sequence[Activity]) -> str:
-    """A heading by which nothing can be found, with the files that were worked on most."""
-    thin = best.kind != "title" and best.completed != "files" and not says(best)
-    where = mainly(part) if thin and not best.text.endswith("?") else ""
+def _completed(
+    named: Sequence[Heading], part: Sequence[Activity], branch: str, taken: Collection[str]
+) -> str:
+    """The first heading; if little can be found by it, with what was done, the files that were
+    worked on most, or the branch that was made for it."""
+    best = named[0]
+    told = best.kind in _SAID
+    if not _is_thin(best, part) and not (told and branch and not any(map(is_asked, part))):
+        return best.text
+    if (done := _done(named, taken)) is not None:
+        shared = len(set(stems(best.bare)) & set(stems(done.bare)))
+        joined = f"{best.bare}: {uncapital(done.bare)}"
+        if told or shared > 1 or is_question(best.bare) or not is_long_enough(joined):
+            return done.text
+        return joined
+    if told:
+        asked = [h for h in named if h.kind in _TYPED and is_imperative(h.bare)]
+        best = asked[0] if asked else best
+    if best.text.endswith("?") or best.completed == "files":
+        return best.text
+    if branch and best.kind in _SAID:
+        return _of_branch(branch, part)
+    if branch and "branch" not in best.bare.lower() and length_of(best.bare) <= MOST_WORDS - 2:
+        return f"{best.bare} (branch {branch})"
+    where = mainly(part)
     if not where or " in " in best.bare or length_of(best.bare) + 2 > MOST_WORDS - 2:
         return best.text
     return f"{best.bare} in {where}"
 
 
-def chosen(named: Sequence[Heading], given: Range, learned: Model) -> Heading:
-    """The heading of a range: a title given to all of it, else the best by what was learned."""
+def _of_branch(branch: str, part: Sequence[Activity]) -> str:
+    """What a branch is called, as a heading, with the project where it is short."""
+    text = capital(" ".join(re.split(r"[-_]", branch)))
+    where = project_of(part)
+    return f"{text} in {where}" if where and not is_long_enough(text) else text
+
+
+def _is_thin(heading: Heading, part: Sequence[Activity]) -> bool:
+    """Whether a heading names little beside the project, an issue's number and a file."""
+    if is_wide(heading.bare) or heading.kind in _WRITTEN:
+        return False
+    known = {project_of(part).lower()}
+    words = [w for w in heading.bare.split() if not _NUMBER.fullmatch(w.strip("().,:"))]
+    return telling(" ".join(w for w in words if w.lower() not in known)) < _FEW_NAMES
+
+
+def _done(
+    named: Sequence[Heading], taken: Collection[str]
+) -> Heading | None:
+    """The pull request or commit of a range that says what was done."""
+    others = [frozenset(stems(topic)) for topic in taken]
+    made = [h for h in named if h.kind in _WRITTEN and telling(h.bare) >= _FEW_NAMES]
+    made = [h for h in made if not _is_taken(h, others)]
+    return next((h for kind in _WRITTEN for h in made if h.kind == kind), None)
+
+
+def ranked(named: Sequence[Heading], given: Range, learned: Model) -> list[Heading]:
+    """Headings of a range, the best first: a title given to all of it, else by what was learned."""
+    every = list(named)
     if given.whole:
         named = _titled(named)
     named = [heading for heading in named if is_long_enough(heading.text)] or named
     taken = [frozenset(stems(topic)) for topic in given.taken]
     named = [heading for heading in named if not _is_taken(heading, taken)] or named
     worths = [worth(of, learned) for of in described(named, given, learned)]
-    return named[max(range(len(named)), key=worths.__getitem__)]
+    order = sorted(range(len(named)), key=worths.__getitem__, reverse=True)
+    found = [named[place] for place in order]
+    return found + [heading for heading in every if heading not in found]
 
 
 def _is_taken(heading: Heading, taken: Sequence[frozenset[str]]) -> bool:
