@@ -20,8 +20,8 @@ from minutebook.extract.offline.reports import About, best_report
 from minutebook.extract.offline.requests import is_reply
 from minutebook.extract.offline.topic_model import stems
 
-_WORKED = 0.45  # worth of a sentence from which it is shown, where something was changed
-_ASKED = 0.35  # and where it was not
+_WORKED = 0.35  # worth of a sentence from which it is shown, where something was changed
+_ASKED = 0.2  # and where it was not
 _NAMED = 3  # files
 _SMALL = re.compile(  # commits that say nothing of the work
     r"^(?:start work|update (?:state|changelog|status)|wip\b|bump|merge\b|fixup|squash|format"
