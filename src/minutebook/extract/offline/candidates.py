@@ -76,6 +76,7 @@ _LOOKS = re.compile(  # how the agent sets to work, which is not what the work i
     r"|search|gather|grab|tak|pull|begin|run|find|try|view|load|launch|verify|inspect)(?:e|ing)?\b",
     re.IGNORECASE,
 )
+_TO_YOU = re.compile(r"\byour?\b", re.IGNORECASE)  # "Address your question" is said, not done
 _STEP = re.compile(  # a task of every piece of work
     r"(?:explore|verify|run|finali[sz]e|read|search|commit|push|lint|start|mark|wait)\b",
     re.IGNORECASE,
@@ -134,6 +135,8 @@ class Heading:
     """Whether its sentence goes on."""
     said: str = ""
     """The text without that; empty where nothing was added."""
+    reads: float = 0.0
+    """How badly it reads: 0 or less."""
 
     @property
     def bare(self) -> str:
@@ -173,7 +176,7 @@ def headings(part: Sequence[Activity], title: str | None) -> list[Heading]:
             continue
         seen.add(raw)
         text = title_heading(subject_of(raw)) if kind == "title" else heading_of(raw)
-        if text is None or (kind in _TOLD and not is_imperative(text)):
+        if text is None or (kind in _TOLD and (not is_imperative(text) or _TO_YOU.search(text))):
             continue
         for candidate in _completed(
             Heading(text, kind, place, sentence, cut=_goes_on(raw, text)), work

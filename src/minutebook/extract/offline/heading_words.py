@@ -42,7 +42,7 @@ ROUTINE = frozenset(
     instruction instructions available correct root cause needed latest once section looks simple
     follow makes going structure merge merged locally wrong include kind flow goal rather having
     wait previous far broken met conditions various resolved approach practice practices reviewer
-    coderabbit copilot commits actions
+    coderabbit copilot found fixed commits actions
     """.split()
 )
 CLAUSES = frozenset(
@@ -51,6 +51,15 @@ CLAUSES = frozenset(
 )
 SAYING = frozenset(
     "mentions says shows means requires verifies assumes ensures suggests states notes".split()
+)
+ASKING = frozenset(
+    """ask check confirm decide determine ensure explain find know mean prove say see show sure tell
+    test think understand verify wonder clear out""".split()
+)
+INFINITIVE = frozenset(
+    """able ability according allow allows attempt belongs chance due easier easy enough fails going
+    hard has have how likely need needs option order ready related seems similar supposed
+    thanks time tries try trying used want wants way ways what where""".split()
 )
 RELATIVE = ("that", "which", "who")
 JOINS = frozenset("and or then und oder et ou y o plus".split())

@@ -8,9 +8,11 @@ from functools import lru_cache
 from minutebook.derive.markup import without_marks
 from minutebook.extract.offline.courtesies import is_chatter, without_courtesies
 from minutebook.extract.offline.heading_words import (
+    ASKING,
     CLAUSES,
     DANGLING,
     GENERIC,
+    INFINITIVE,
     JOINS,
     PREPOSITIONS,
     RELATIVE,
@@ -32,7 +34,7 @@ _SPELT = re.compile(r"[^\sA-Za-z0-9]*[A-Za-z0-9]\S*")
 _LABEL = re.compile(
     r"^(?:implement(?:ation)? (?:the following )?plan|plan|context|task|goal|objective|problem|bug"
     r"|issue|feature(?: request)?|title|summary|pr summary|overview|(?:\w+ )?question|q|note|todo"
-    r"|subject|(?:phase|fix|option|task|step|part|item) \d+|any ideas"
+    r"|subject|(?:phase|fix|option|task|step|part|item|bug|issue|finding|problem|comment) \d+|any ideas"
     r"|[a-z]{2,10}\([\w./-]{1,40}\)!?)\s*[:–—]\s*",
     re.IGNORECASE,
 )
@@ -243,7 +245,8 @@ def names(heading: str) -> int:
 def telling(heading: str) -> int:
     """Those of them that are not in every request about a branch or a build either; a name made
     of several words, as of a file, counts as two."""
-    words = {word.strip("\"'()[],;:.!?…-–—") for word in heading.lower().split()[1:]}
+    first = 1 if is_imperative(heading) else 0
+    words = {word.strip("\"'()[],;:.!?…-–—") for word in heading.lower().split()[first:]}
     return names(heading) - len(words & ROUTINE) + len(_MADE_UP.findall(heading))
 
 
@@ -314,10 +317,18 @@ def _end(words: list[str]) -> int | None:
             return end
     for stops in (CLAUSES, JOINS, PREPOSITIONS):
         for end in spans:
-            dangles = words[end - 1].lower() in DANGLING
-            if end < len(words) and words[end].lower() in stops and not dangles:
+            if end == len(words) or words[end].lower() not in stops:
+                continue
+            if words[end - 1].lower() not in _bound(words[end].lower()):
                 return end
     return None
+
+
+def _bound(word: str) -> frozenset[str]:
+    """Words after which a sentence cannot stop before this one: "able | to", "check | whether"."""
+    if word == "to":
+        return DANGLING | INFINITIVE
+    return DANGLING | ASKING if word in CLAUSES or word in ("if", "whether") else DANGLING
 
 
 def _balanced(text: str, opening: str, closing: str) -> str:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from minutebook.derive.activity import Activity
+from minutebook.extract.offline.headings import telling
 
 _FILES = 4
 _TEST = re.compile(r"(?:[._-](?:test|spec)s?\.\w+|^test_.*|_test\.\w+)$")
@@ -20,6 +21,7 @@ _MADE = re.compile(r"\.(?:lock|sum|snap|map|min\.js)$|^(?:package-lock\.json|CHA
 _TICKET = re.compile(r"^(?:\d{6,8}|[a-zA-Z]{2,6}-\d+|\d+)[-_]")
 _SUFFIX = re.compile(r"[-_](?=[\w]{5,10}$)[a-zA-Z]*\d\w*$")  # "-50944a", by which a tool tells branches apart
 _NAMED = re.compile(r"[a-zA-Z][a-zA-Z0-9.]*(?:[-_][a-zA-Z0-9.]+)+")  # two words and more
+_FEW_NAMES = 2
 _LONGEST = 60  # characters of a branch
 _NAMEABLE = re.compile(r"(?!\d|REDACTED)[\w.@+-]{3,32}$")  # "1700000000000-Shares.ts" names nothing
 
@@ -62,7 +64,8 @@ def branch_of(part: Sequence[Activity]) -> str:
     for round in reversed(part):
         name = re.split(r"[/\\]", round.branch or "")[-1]
         name = _TICKET.sub("", _SUFFIX.sub("", name))
-        if _NAMED.fullmatch(name) and len(name) <= _LONGEST:
+        said = telling(" ".join(re.split(r"[-_]", name)))
+        if _NAMED.fullmatch(name) and len(name) <= _LONGEST and said >= _FEW_NAMES:
             return name
     return ""
 

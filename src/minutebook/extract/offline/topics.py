@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from minutebook.derive.activity import Activity
 from minutebook.extract.offline.candidates import (
@@ -35,6 +36,7 @@ from minutebook.extract.offline.topic_model import (
     Range,
     described,
     model,
+    reading,
     stems,
     worth,
 )
@@ -47,6 +49,7 @@ _FEW_NAMES = 2
 _WRITTEN = ("pull", "commit")  # by the person or the agent when the work was done
 _SAID = ("opening", "closing", "report")  # by the agent, on its way
 _TYPED = ("request", "later")
+_BADLY = -0.2  # as a statement about something unseen does
 _NUMBER = re.compile(r"#\d+")
 
 
@@ -83,9 +86,14 @@ def _completed(
     """The first heading; if little can be found by it, with what was done, the files that were
     worked on most, or the branch that was made for it."""
     best = named[0]
-    told = best.kind in _SAID
-    if not _is_thin(best, part) and not (told and branch and not any(map(is_asked, part))):
+    told = best.kind in _SAID or best.reads <= _BADLY
+    verb = _verb_of(part[0])
+    told = told or bool(verb and best.kind in _TYPED and not is_imperative(best.bare))
+    alone = told and branch and (verb or not any(map(is_asked, part)))
+    if not (_is_thin(best, part) or alone or best.reads <= _BADLY):
         return best.text
+    if (titled := [h for h in named if h.kind == "title" and not h.completed]) and not told:
+        best = titled[0]
     if (done := _done(named, taken)) is not None:
         shared = len(set(stems(best.bare)) & set(stems(done.bare)))
         joined = f"{best.bare}: {uncapital(done.bare)}"
@@ -94,11 +102,11 @@ def _completed(
         return joined
     if told:
         asked = [h for h in named if h.kind in _TYPED and is_imperative(h.bare)]
-        best = asked[0] if asked else best
+        best, told = (asked[0], False) if asked else (best, True)
     if best.text.endswith("?") or best.completed == "files":
         return best.text
-    if branch and best.kind in _SAID:
-        return _of_branch(branch, part)
+    if branch and told:
+        return _of_branch(branch, part, verb)
     if branch and "branch" not in best.bare.lower() and length_of(best.bare) <= MOST_WORDS - 2:
         return f"{best.bare} (branch {branch})"
     where = mainly(part)
@@ -107,9 +115,15 @@ def _completed(
     return f"{best.bare} in {where}"
 
 
-def _of_branch(branch: str, part: Sequence[Activity]) -> str:
+def _verb_of(round: Activity) -> str:
+    """The verb of a command that was given without a word: "/workflows:review"."""
+    name = re.split(r"[/:]", round.command or "")[-1]
+    return name if is_imperative(name) and not is_asked(round) else ""
+
+
+def _of_branch(branch: str, part: Sequence[Activity], verb: str) -> str:
     """What a branch is called, as a heading, with the project where it is short."""
-    text = capital(" ".join(re.split(r"[-_]", branch)))
+    text = capital(f"{verb} branch {branch}" if verb else " ".join(re.split(r"[-_]", branch)))
     where = project_of(part)
     return f"{text} in {where}" if where and not is_long_enough(text) else text
 
@@ -141,10 +155,11 @@ def ranked(named: Sequence[Heading], given: Range, learned: Model) -> list[Headi
     named = [heading for heading in named if is_long_enough(heading.text)] or named
     taken = [frozenset(stems(topic)) for topic in given.taken]
     named = [heading for heading in named if not _is_taken(heading, taken)] or named
-    worths = [worth(of, learned) for of in described(named, given, learned)]
+    rows = described(named, given, learned)
+    worths = [worth(of, learned) for of in rows]
     order = sorted(range(len(named)), key=worths.__getitem__, reverse=True)
-    found = [named[place] for place in order]
-    return found + [heading for heading in every if heading not in found]
+    found = [replace(named[place], reads=reading(rows[place])) for place in order]
+    return found + [heading for heading in every if heading not in named]
 
 
 def _is_taken(heading: Heading, taken: Sequence[frozenset[str]]) -> bool:
