@@ -66,7 +66,7 @@ _COMPLAINT = re.compile(
     r"^(?!(?:are|is|do|does|did|can|should|was|were|\w+ing|fix|add|remove|make|use|update"
     r"|debug|find|investigate|review|avoid|stop|handle)\b).*"
     r"\b(?:doesn['’]t|isn['’]t|aren['’]t|can['’]t|cannot|fails?|failed|errors?|crash(?:es)?|broken"
-    r"|wrong(?:ly)?|missing|bugs?|stale|lost|never|incorrect(?:ly)?|(?:does|do|is|are) not)\b",
+    r"|wrong(?:ly)?|missing|bugs?|stale|lost|incorrect(?:ly)?|(?:does|do|is|are) not)\b",
     re.IGNORECASE,
 )
 _LOOKS = re.compile(  # how the agent sets to work, which is not what the work is

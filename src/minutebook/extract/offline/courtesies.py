@@ -64,6 +64,8 @@ _ASKING = _any(
     it would be (?:good|nice|great|cool) (?:to|if (?:we|you) could)
     (?:give|show|tell|generate|get) (?:me|us)|do we have|do you (?:think|know|see|mind)
     (?:can|could) it be(?: that)?|is it possible that|it (?:looks|seems)(?: like| that)
+    (?:read|see|check|look at) (?:this|that|it|the following) and
+    what(?:['’]?s| is) going on(?: with| in| here)?
     feel free to|make sure(?: that| to)?|remember to
     (?:is|are) there (?:an? )?(?:easy |simple |good )?ways? (?:to|for us to)
     (?:have|take) a (?:quick |another )?look (?:at|into|if|whether)|try to|start by|begin by

@@ -34,7 +34,8 @@ _SPELT = re.compile(r"[^\sA-Za-z0-9]*[A-Za-z0-9]\S*")
 _LABEL = re.compile(
     r"^(?:implement(?:ation)? (?:the following )?plan|plan|context|task|goal|objective|problem|bug"
     r"|issue|feature(?: request)?|title|summary|pr summary|overview|(?:\w+ )?question|q|note|todo"
-    r"|subject|(?:phase|fix|option|task|step|part|item|bug|issue|finding|problem|comment) \d+|any ideas"
+    r"|subject|(?:phase|fix|option|task|step|part|item|bug|issue|finding|problem|comment) \d+"
+    r"|any ideas"
     r"|[a-z]{2,10}\([\w./-]{1,40}\)!?)\s*[:–—]\s*",
     re.IGNORECASE,
 )

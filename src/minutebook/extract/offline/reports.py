@@ -39,6 +39,7 @@ _RESULT = re.compile(
     r"|now (?!i\b|we\b|you\b|let)[a-z]+(?:s|ed)?)\b",
     re.IGNORECASE,
 )
+_DONE = re.compile(r"\b(?:has|have) (?:now |all |just )*been (?!asked|\w+ to\b)\w{3,}ed\b")
 _FOUND = re.compile(
     r"\b(?:root cause|the (?:key |main |real )?(?:fix|issue|problem|bug|reason|cause) (?:is|was)"
     r"|because|turns out|verdict"
@@ -198,7 +199,7 @@ def _plain(sentence: str) -> str:
     text = text[answer.end() :] if answer else text
     _, _, rest = text.partition(next((mark for mark in _LABELS if mark in text[:60]), "\0"))
     text = rest if is_report(_SELF.sub("", rest)) else text
-    if text.endswith(":") and is_report(_SELF.sub("", text)):
+    if text.endswith(":") and (_DONE.search(text) or is_report(_SELF.sub("", text))):
         return _AT_END.sub("", text)  # it goes on in a list
     return text[:1].upper() + text[1:] if answer else text
 
@@ -237,7 +238,7 @@ def _value(sentence: str, of: About, worked: bool) -> float:
         value -= 0.5  # advice
     if is_report(told):
         value += 0.4 if told.split(maxsplit=1)[0].lower() in _MINOR else 0.8
-    elif _RESULT.search(sentence) or _RESULTS.search(sentence):
+    elif _RESULT.search(sentence) or _DONE.search(sentence) or _RESULTS.search(sentence):
         value += 0.5
     elif _FOUND.search(sentence):
         value += 0.2 if worked else 0.5

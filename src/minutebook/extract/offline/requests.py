@@ -50,7 +50,8 @@ _SCENARIO = re.compile(  # what follows is told, not asked for
 _SENTENCE = re.compile(r"\s(?:(?:(?<=[.!?]\s)|(?<=[.!?]\*\*\s))\s*(?=[^a-z])|(?<=\n)\n*)")
 _WIDE_SENTENCE = re.compile(rf"{_SENTENCE.pattern}|(?<=[。！？])")
 _CLAUSE = re.compile(
-    r"\s(?:(?<=[.!?:;,]\s)(?<! env\.\s)(?<! vs\.\s)(?<! etc\.\s)(?<! approx\.\s)\s*|(?<=\n)\n*|\s*[-–—]+\s+|\s*(?=(?:can|could|would) (?:you|we) )"
+    r"\s(?:(?<=[.!?:;,]\s)(?<! env\.\s)(?<! vs\.\s)(?<! etc\.\s)(?<! approx\.\s)\s*"
+    r"|(?<=\n)\n*|\s*[-–—]+\s+|\s*(?=(?:can|could|would) (?:you|we) )"
     r"|\s*(?=(?:and|but|so) (?:then |also )?"
     r"(?:can|could|please|let|fix|add|make|update|remove|check|write|create|use) ))"
 )

@@ -137,9 +137,7 @@ def _is_thin(heading: Heading, part: Sequence[Activity]) -> bool:
     return telling(" ".join(w for w in words if w.lower() not in known)) < _FEW_NAMES
 
 
-def _done(
-    named: Sequence[Heading], taken: Collection[str]
-) -> Heading | None:
+def _done(named: Sequence[Heading], taken: Collection[str]) -> Heading | None:
     """The pull request or commit of a range that says what was done."""
     others = [frozenset(stems(topic)) for topic in taken]
     made = [h for h in named if h.kind in _WRITTEN and telling(h.bare) >= _FEW_NAMES]
