@@ -72,11 +72,11 @@ def topic_of(
         if text is not None and is_long_enough(text) and not _is_thin(Heading(text, "title"), part):
             return one_line(text, LONGEST_TOPIC)  # a title of everything: no need to look on
     named = headings(part, given) if any(map(is_asked, part)) or not _known(part) else ()
-    if not named:
-        return one_line(_without_words(part), LONGEST_TOPIC)
-    named = ranked(named, Range(rounds, start, end, given, taken), learned or model())
     before = {round.branch for round in rounds[:start]}
     branch = branch_of([round for round in part if round.branch not in before])
+    if not named:
+        return one_line(_without_words(part, branch), LONGEST_TOPIC)
+    named = ranked(named, Range(rounds, start, end, given, taken), learned or model())
     return one_line(_completed(named, part, branch, taken), LONGEST_TOPIC)
 
 
@@ -197,15 +197,19 @@ def _known(part: Sequence[Activity]) -> str:
     return next((_COMMANDS[name] for name in commands if name in _COMMANDS), "")
 
 
-def _without_words(part: Sequence[Activity]) -> str:
+def _without_words(part: Sequence[Activity], branch: str) -> str:
     """What can be said of a range in which nothing was said."""
     where = project_of(part) or "an unnamed folder"
     command = next((round.command for round in part if round.command), "").strip("/")
+    if branch and (verb := _verb_of(part[0])):
+        return _of_branch(branch, part, verb)
     if known := _known(part):
         return f"{known} {where}"
     files = touched(part)
     if files:
         return f"Work on {files} in {where}"
+    if branch:
+        return f"Work on branch {branch} in {where}"
     if command:
         words = command.rpartition(":")[2].replace("-", " ").replace("_", " ")
         return f"Run the {words} command in {where}"
