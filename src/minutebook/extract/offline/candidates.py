@@ -286,6 +286,8 @@ def _texts(part: Sequence[Activity], title: str | None) -> Iterator[tuple[str, s
             yield heading, "plan" if planned else "head" if place == 0 else "later", place, 0
         kind = "request" if place == 0 else "later"
         pieces = _own(sentences_of(typed), part, round)[:_SENTENCES]
+        if place:  # what is listed later is a detail
+            pieces = [piece for piece in pieces if not _ITEM.match(piece)] or pieces
         for order, sentence in enumerate(pieces):
             yield sentence, kind, place, order
         for order, sentence in enumerate(pieces if place == 0 else pieces[:2]):

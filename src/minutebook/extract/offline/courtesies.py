@@ -51,6 +51,7 @@ _ASKING = _any(
     (?:i|we)(?:['’]d| would)? (?:want|like|need|wanted|love) (?:you|us) to
     (?:i|we)(?:['’]d| would) (?:really )?(?:like|love|prefer)(?: it if (?:you|we) could)?
     i(?:['’]m| am) (?:trying|looking|going|about|planning|hoping) to
+    i['’]?(?:ve| have) (?:noticed|seen|found|realized)(?: that|(?= (?:the|an?|some) ))
     i (?:still )?(?:think|guess|feel like|feel|noticed|see|believe|wonder|suspect|saw|realized)
     i(?:['’]m| was| am) (?:wondering|thinking)(?: about)?
     i(?:['’]m| am)? (?:also |still )?(?:getting|seeing|get|see)(?= an? | the )

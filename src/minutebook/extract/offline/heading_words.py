@@ -42,7 +42,9 @@ ROUTINE = frozenset(
     instruction instructions available correct root cause needed latest once section looks simple
     follow makes going structure merge merged locally wrong include kind flow goal rather having
     wait previous far broken met conditions various resolved approach practice practices reviewer
-    coderabbit copilot found fixed commits actions
+    coderabbit copilot found fixed inside outside
+    within across under over against around during carefully thoroughly properly correctly
+    follow-up follow-ups readme.md commits actions
     """.split()
 )
 CLAUSES = frozenset(

@@ -66,7 +66,9 @@ _PLANS = ("plan", "Plan", "doc", "document", "Document", "PLAN")
 _RAN_ON = re.compile(r"((?:PR|issue|MR) #\d+) [A-Z].*$")
 _DASHED = re.compile(r"^\w+ [–—-] ")  # "Fixed — it reads …"
 _FAILED = re.compile(r"^(?:-+ )?FAIL: +(\w+).*$")  # as Go's tests say it
-_NEXT = re.compile(r"(?<=\w\w)[.!?] +(?=[a-z][\w'’]+ )")  # a sentence that begins small
+_NEXT = re.compile(
+    r"(?<=\w\w)(?<! env)(?<! vs)(?<! etc)[.!?] +(?=[a-z][\w'’]+ )"
+)  # a sentence that begins small
 _HOW = re.compile(r"^(how) (?:can|could|do|should|would) (?:i|we|you|one) ", re.IGNORECASE)
 _ITEM = re.compile(r"\w\s+\(?\d{1,2}[.)]\s")  # a list's number, not its beginning
 _HOLLOW = re.compile(r"\s*\(\s*\)|\s*[+&]\s*#?\d+$")  # what a link, or a number, leaves behind
@@ -109,7 +111,7 @@ _DEICTIC = re.compile(  # "notes that were edited" points at nothing
     re.IGNORECASE,
 )
 
-_MADE_UP = re.compile(r"(?<!\S)(?=\S*(?:[a-z][A-Z]|\w[-_./:]\w))\S{6,}")
+_MADE_UP = re.compile(r"(?<!\S)(?=\S*(?:[a-z][A-Z]|\w[_./:]\w|\w-\w+-\w))\S{6,}")
 
 
 @lru_cache(maxsize=8_192)  # headings are measured again and again
@@ -248,7 +250,8 @@ def telling(heading: str) -> int:
     of several words, as of a file, counts as two."""
     first = 1 if is_imperative(heading) else 0
     words = {word.strip("\"'()[],;:.!?…-–—") for word in heading.lower().split()[first:]}
-    return names(heading) - len(words & ROUTINE) + len(_MADE_UP.findall(heading))
+    made_up = sum(word.lower() not in ROUTINE for word in _MADE_UP.findall(heading))
+    return names(heading) - len(words & ROUTINE) + made_up
 
 
 def capital(text: str) -> str:

@@ -38,6 +38,11 @@ _SMALL = re.compile(  # commits that say nothing of the work
 _UNSAID = re.compile(
     r"^(?:start work|wip|merge|fixup|squash|tmp|temp|save|amend|init)\b", re.IGNORECASE
 )
+_LOOKS = re.compile(  # what was asked for before anything was changed
+    r"(?:review|analy[sz]e|investigate|check|explore|research|look|explain|verify|validate"
+    r"|understand|compare|diagnose|read|find|trace|double)\b",
+    re.IGNORECASE,
+)
 _SIDE = re.compile(r"^(?:docs?|tests?|chore|ci|style|build)\b[^:]{0,60}:", re.IGNORECASE)
 _DOCUMENT = re.compile(r"\.(?:md|mdx|rst|txt|adoc)$", re.IGNORECASE)
 _SETTING = re.compile(r"\.(?:json|ya?ml|toml|ini|cfg|env|lock)$|^\.\w+$", re.IGNORECASE)
@@ -120,7 +125,8 @@ def _purpose(topic: str, files: Sequence[str]) -> str:
     """What files were changed for, as the topic says it; it may name them, too."""
     head, _, place = topic.rpartition(" in ")
     said = head if place.split(" and ")[0] in files else topic
-    if not said or said.endswith("?") or any(name in said for name in files):
+    named = any(name in said for name in files)
+    if not said or named or said.endswith("?") or _LOOKS.match(said):
         return ""
     return f" to {uncapital(said)}" if is_imperative(said) else f" for “{said}”"
 

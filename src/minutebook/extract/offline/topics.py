@@ -97,9 +97,8 @@ def _completed(
     if (done := _done(named, taken)) is not None:
         shared = len(set(stems(best.bare)) & set(stems(done.bare)))
         joined = f"{best.bare}: {uncapital(done.bare)}"
-        if told or shared > 1 or is_question(best.bare) or not is_long_enough(joined):
-            return done.text
-        return joined
+        alone = told or shared > 1 or ":" in done.bare or is_question(best.bare)
+        return done.text if alone or not is_long_enough(joined) else joined
     if told:
         asked = [h for h in named if h.kind in _TYPED and is_imperative(h.bare)]
         best, told = (asked[0], False) if asked else (best, True)
@@ -110,14 +109,22 @@ def _completed(
     if branch and "branch" not in best.bare.lower() and length_of(best.bare) <= MOST_WORDS - 2:
         return f"{best.bare} (branch {branch})"
     where = mainly(part)
-    if not where or " in " in best.bare or length_of(best.bare) + 2 > MOST_WORDS - 2:
-        return best.text
-    return f"{best.bare} in {where}"
+    if where and " in " not in best.bare and length_of(best.bare) <= MOST_WORDS - 4:
+        return f"{best.bare} in {where}"
+    return best.text if is_long_enough(best.text) else _with_a_step(best, named)
+
+
+def _with_a_step(best: Heading, named: Sequence[Heading]) -> str:
+    """A heading that is too short, with the first step that says something else."""
+    steps = (h.bare for h in named if is_imperative(h.bare) and telling(h.bare) >= _FEW_NAMES)
+    said = set(stems(best.bare))
+    joined = (f"{best.bare}: {uncapital(step)}" for step in steps if said.isdisjoint(stems(step)))
+    return next(filter(is_long_enough, joined), best.text)
 
 
 def _verb_of(round: Activity) -> str:
     """The verb of a command that was given without a word: "/workflows:review"."""
-    name = re.split(r"[/:]", round.command or "")[-1]
+    name = re.split(r"[/:]", round.command or round.prompt.strip())[-1]
     return name if is_imperative(name) and not is_asked(round) else ""
 
 
