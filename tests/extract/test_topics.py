@@ -323,3 +323,15 @@ def test_what_the_agent_says_to_the_person_is_no_topic() -> None:
     """UND-02: "Let me address your question" announces an answer."""
     told = asked("Think it over", opening="Let me address your question about the basket hooks.")
     assert "your" not in topic(told)
+
+
+def test_a_branch_that_is_pointed_at_is_named() -> None:
+    """UND-02: "this branch" is found by its name."""
+    said = topic(asked("Review the changes in this branch", branch="ann/harvest-import-limits"))
+    assert said == "Review the changes on branch harvest-import-limits"
+
+
+def test_a_merge_is_called_by_what_it_brought() -> None:
+    """UND-02: merging and pushing is housekeeping; what was committed is the work."""
+    merged = asked("Merge main into the orchard/refactor", commits=(Commit("1a2b3c4", SUBJECT),))
+    assert topic(merged).endswith("eep the basket of a guest after login")

@@ -67,6 +67,7 @@ _ASKING = _any(
     (?:can|could) it be(?: that)?|is it possible that|it (?:looks|seems)(?: like| that)
     (?:read|see|check|look at) (?:this|that|it|the following) and
     what(?:['’]?s| is) going on(?: with| in| here)?
+    (?:also )?needs? to
     feel free to|make sure(?: that| to)?|remember to
     (?:is|are) there (?:an? )?(?:easy |simple |good )?ways? (?:to|for us to)
     (?:have|take) a (?:quick |another )?look (?:at|into|if|whether)|try to|start by|begin by

@@ -44,7 +44,8 @@ ROUTINE = frozenset(
     wait previous far broken met conditions various resolved approach practice practices reviewer
     coderabbit copilot found fixed inside outside
     within across under over against around during carefully thoroughly properly correctly
-    follow-up follow-ups readme.md commits actions
+    follow-up follow-ups readme.md github analysis
+    investigation push fixes jobs rerun re-run back main master e2e commits actions
     """.split()
 )
 CLAUSES = frozenset(

@@ -76,7 +76,7 @@ _CODE = re.compile(r"[{}<>=\\|^$]|::|->|\w\(\)?;|\S{46,}|\x1b|\.{4,}|[═─│�
 _STATEMENT = re.compile(
     r"^(?:i|i['’]\w+|you|you['’]\w+|he|she|they|it|its|it['’]s|this|that|that['’]s|these|those"
     r"|there|there['’]?s|here|want me|shall i|(?:do|are|have|did|were|can) you|we|we['’]\w+"
-    r"|what['’]s|both|all|everything|nothing|none|some|my|your|as|if|when"
+    r"|what['’]s|both|all|everything|nothing|none|some|my|your|as|if|when|will"
     r"|remember|say|assume|keep in mind"
     r"|based|enough|like|consider|either|without|during|about|per|via|for|since|because|while"
     r"|once|after|before|not|no|yes|until|recently|currently|previously|originally|yesterday|today"

@@ -51,6 +51,8 @@ _SAID = ("opening", "closing", "report")  # by the agent, on its way
 _TYPED = ("request", "later")
 _BADLY = -0.2  # as a statement about something unseen does
 _NUMBER = re.compile(r"#\d+")
+_THIS_BRANCH = re.compile(r" (?:in|on|of) (?:this|the|my|our|current)(?: current)? branch$")
+_MERGES = re.compile(r"(?:merge|rebase|cherry-pick|pull|get back to|switch to)\b", re.IGNORECASE)
 
 
 def topic_of(
@@ -101,11 +103,14 @@ def _completed(
         return done.text if alone or not is_long_enough(joined) else joined
     if told:
         asked = [h for h in named if h.kind in _TYPED and is_imperative(h.bare)]
+        asked = [h for h in asked if telling(h.bare) >= telling(best.bare)]
         best, told = (asked[0], False) if asked else (best, True)
     if best.text.endswith("?") or best.completed == "files":
         return best.text
     if branch and told:
         return _of_branch(branch, part, verb)
+    if branch and (pointed := _THIS_BRANCH.sub(f" on branch {branch}", best.bare)) != best.bare:
+        return pointed
     if branch and "branch" not in best.bare.lower() and length_of(best.bare) <= MOST_WORDS - 2:
         return f"{best.bare} (branch {branch})"
     where = mainly(part)
@@ -131,14 +136,19 @@ def _verb_of(round: Activity) -> str:
 def _of_branch(branch: str, part: Sequence[Activity], verb: str) -> str:
     """What a branch is called, as a heading, with the project where it is short."""
     text = capital(f"{verb} branch {branch}" if verb else " ".join(re.split(r"[-_]", branch)))
+    if is_long_enough(text):
+        return text
     where = project_of(part)
-    return f"{text} in {where}" if where and not is_long_enough(text) else text
+    placed = f"{text} in {where}" if where else text
+    return placed if is_long_enough(placed) else f"Work on the branch {branch}"
 
 
 def _is_thin(heading: Heading, part: Sequence[Activity]) -> bool:
     """Whether a heading names little beside the project, an issue's number and a file."""
     if is_wide(heading.bare) or heading.kind in _WRITTEN:
         return False
+    if _MERGES.match(heading.bare):
+        return True
     known = {project_of(part).lower()}
     words = [w for w in heading.bare.split() if not _NUMBER.fullmatch(w.strip("().,:"))]
     return telling(" ".join(w for w in words if w.lower() not in known)) < _FEW_NAMES
