@@ -102,7 +102,7 @@ _UNCLEAR = re.compile(
 )
 _HYPOTHETICAL = re.compile(r"\b(?:i['’]d|you should|should|would|could|might)\b", re.IGNORECASE)
 _OBJECT = re.compile(  # a verb without what it was done to
-    r"^\w+ (?:(?:it|them|this|that|these|those|to|from|by|down)\b|\()", re.IGNORECASE
+    r"^\w+ (?:(?:it|them|this|that|these|those|to|from|by|down|in)\b|\()", re.IGNORECASE
 )
 _LEAD = re.compile(
     r"^(?:(?:hm+|ok(?:ay)?|great|perfect|alright|excellent|so|and|good)[,.! ]+"
