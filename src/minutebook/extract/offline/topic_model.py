@@ -280,7 +280,8 @@ def _form(heading: Heading, given: Range) -> dict[str, float]:
 
 def says(heading: Heading) -> bool:
     """Whether a heading names something by which one could find it."""
-    return is_wide(heading.bare) or telling(heading.bare) >= _FEW_NAMES
+    placed = heading.completed == "files"
+    return is_wide(heading.bare) or telling(heading.bare) + placed >= _FEW_NAMES
 
 
 def _states(heading: Heading) -> bool:
@@ -290,6 +291,11 @@ def _states(heading: Heading) -> bool:
     if heading.completed == "fix" and SAYING.isdisjoint(heading.bare.lower().split()):
         return False
     return _FINITE.search(heading.bare) is not None
+
+
+def reading(of: Mapping[str, float]) -> float:
+    """How badly a heading reads: 0, or less."""
+    return sum(min(0.0, READS.get(name, 0.0)) * value for name, value in of.items())
 
 
 def worth(of: Mapping[str, float], learned: Model) -> float:
