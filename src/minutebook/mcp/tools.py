@@ -114,6 +114,8 @@ class Tools:
             among=keys_of(self._archive, thread) if thread else None,
         )
         start, limit = position(cursor), max(1, min(limit, _MOST_HITS))
+        if file and query.strip():
+            raise BadArgument("Give a query or a file, not both.")
         if file:
             return self._touched(file, filters, start, limit)
         parsed = parse_query(query, filters)
