@@ -65,14 +65,18 @@ def remove(path: Path) -> None:
 
 
 def append_line(path: Path, line: bytes) -> None:
-    """One more line behind a file, in one step; half a line of a killed writer stays alone."""
+    """One more line after a file, in one step; half a line of a killed writer stays alone."""
     if path.is_dir():
         set_aside(path)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     with open(descriptor, "r+b", buffering=0) as file:  # noqa: PTH123 - a descriptor
-        size = file.seek(0, os.SEEK_END)
-        torn = size and os.pread(descriptor, 1, size - 1) != b"\n"
-        file.write((b"\n" if torn else b"") + line + b"\n")
+        torn = False
+        if file.seek(0, os.SEEK_END):
+            file.seek(-1, os.SEEK_END)
+            torn = file.read(1) != b"\n"
+        left = memoryview((b"\n" if torn else b"") + line + b"\n")
+        while left:  # a full disk takes a part, and says so only when it is asked for the rest
+            left = left[os.write(descriptor, left) :]
 
 
 @contextmanager
@@ -143,10 +147,19 @@ def partial_name(path: Path) -> Path:
 
 def set_aside(path: Path) -> Path:
     """Move something out of the way, to a name nothing has."""
+    return path.rename(_aside(path))
+
+
+def copy_aside(path: Path) -> None:
+    """Keep what a file has now under a name nothing has; the file stays until it is replaced."""
+    write_atomically(_aside(path), path.read_bytes())
+
+
+def _aside(path: Path) -> Path:
     number = 1
     while (aside := path.with_name(f"{path.name}.set-aside-{number}")).exists():
         number += 1
-    return path.rename(aside)
+    return aside
 
 
 class _Umask:
