@@ -100,6 +100,8 @@ class WritingRun(RunView):
             make_folder(self.layout.sessions)
             sweep(self.layout.sessions, "", "*/")
             sweep(self.layout.instructions, "")
+            # Readers write digests without the lock; one that is swept is made again.
+            sweep(self.layout.usage, "")
             self.remarks += upgrade(self.archive)
             write_format(self.layout)
             self.ledger = load_ledger(self.layout)

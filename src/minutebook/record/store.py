@@ -8,12 +8,14 @@ import re
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from minutebook.errors import Locked
 from minutebook.record.locks import hold, rewrite
 
+PATIENCE = 30.0
+"""Seconds to wait for somebody who writes down what a person said: that takes a moment."""
 _PARTIAL = ".partial-"
 
 
@@ -202,6 +204,22 @@ def writing(lock: Path, what: str) -> Iterator[None]:
         rewrite(descriptor, b"")
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def patiently(lock: Path, what: str, patience: float) -> Iterator[None]:
+    """Hold a lock that others hold for moments only."""
+    deadline = time.monotonic() + patience
+    with ExitStack() as stack:
+        while True:
+            try:
+                stack.enter_context(writing(lock, what))
+                break
+            except Locked:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+        yield
 
 
 def _owner(lock: Path) -> str:
