@@ -576,9 +576,7 @@ def test_killed_at_random_moments_the_next_run_finishes(tmp_path: Path, examples
     killed_and_finished(examples, tmp_path, 8)
 
 
-def test_what_a_killed_run_left_is_swept(
-    layout: Layout, write: Write, examples: Path
-) -> None:
+def test_what_a_killed_run_left_is_swept(layout: Layout, write: Write, examples: Path) -> None:
     """Invariant 6: the first file of an archive, instructions, or a digest, half written."""
     left = (layout.format, layout.instructions / "0.md", layout.usage_digest("a"))
     for path in left:

@@ -7,7 +7,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -32,9 +32,18 @@ def make_folder(path: Path) -> None:
 
 def write_new(path: Path, content: bytes) -> None:
     """A plain write, for files nobody can see yet."""
+    write_pieces(path, (content,))
+
+
+def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
+    """The same of what is never held as a whole; nothing is left where it breaks off."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
-        file.write(content)
+    try:
+        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
+            file.writelines(pieces)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
 
 
 def write_atomically(path: Path, content: bytes) -> bool:
