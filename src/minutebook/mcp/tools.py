@@ -328,7 +328,7 @@ class Tools:
         lines = [line for family in families for line in lineage_lines(family, short)]
         page, more = paged(lines, str, cursor, len(lines))
         if not any(family.edges for family in families):
-            return self._told("Nothing is tied to other sessions, as far as one can tell.")
+            return self._told("No ties to other sessions were found.")
         many = plural(len(families), "family", "families")
         return self._told(answer(f"{many}, the older session above the newer:", page, more))
 
