@@ -208,6 +208,8 @@ def problem_of(error: Exception, transcript: Transcript) -> str | None:
         return f"{error.filename or transcript.path}: {reason_of(error)}"
     if isinstance(error, Broken | Conflict | Malformed | Damaged):
         return str(error)
+    if isinstance(error, RecursionError):
+        return f"{transcript.path}: it is nested too deeply"
     return None
 
 
