@@ -23,6 +23,7 @@ from minutebook.derive.tokens import tokens
 from minutebook.derive.usage.figures import Figures, Row
 from minutebook.errors import BadArgument
 from minutebook.index.query import Query
+from minutebook.mcp.remedies import worded
 from minutebook.mcp.telling import HARD_LIMIT, MOST_TOKENS, WARNING, left_out, state_of, usage_line
 from minutebook.mcp.tools import Tools
 from minutebook.record.store import writing
@@ -466,6 +467,17 @@ def test_who_touched_a_file_for_agents(tmp_path: Path) -> None:
     assert "1 of 1 rounds" in text and "aaaaaaaa#1 written: /w/n6.go; " in text
     assert "; 2 more" in text
     assert "1 round touched" in tools.search(file="*.go", project="elsewhere")
+
+
+def test_what_says_nothing_about_a_file_is_refused_for_agents(archive: Archive) -> None:
+    """SRCH-17: filters on rounds and words are refused, never silently ignored."""
+    tools = Tools(archive)
+    for odd in ({"command": "git"}, {"error": "no"}, {"has_tools": True}, {"budget": ">80"}):
+        with pytest.raises(BadArgument, match="do not apply") as refused:
+            tools.search(file="*.go", **odd)
+        assert "Leave out command, error" in worded(refused.value)
+    with pytest.raises(BadArgument, match="not both"):
+        tools.search("login", file="*.go")
 
 
 def test_what_is_damaged_is_named(examples: Path, tmp_path: Path) -> None:

@@ -576,11 +576,9 @@ def test_killed_at_random_moments_the_next_run_finishes(tmp_path: Path, examples
     killed_and_finished(examples, tmp_path, 8)
 
 
-def test_what_a_killed_first_run_left_is_swept(
-    layout: Layout, write: Write, examples: Path
-) -> None:
-    """Invariant 6: the first file of an archive, or instructions, half written."""
-    left = (layout.format, layout.instructions / "0.md")
+def test_what_a_killed_run_left_is_swept(layout: Layout, write: Write, examples: Path) -> None:
+    """Invariant 6: the first file of an archive, instructions, or a digest, half written."""
+    left = (layout.format, layout.instructions / "0.md", layout.usage_digest("a"))
     for path in left:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.with_name(f".partial-1-1-{path.name}").write_bytes(b"{")

@@ -486,4 +486,4 @@ def test_a_round_whose_times_are_none_is_of_no_first_release(tmp_path: Path) -> 
     write(tmp_path, "one", asked("go", "yesterday"), reply("m1", "later"))
     found = Archive(tmp_path / "none", (tmp_path,)).usage()
     assert (found.total.replies, found.total.thin, found.timeless) == (1, 0, 1)
-    assert any("the agent recorded none" in remark for remark in found.remarks)
+    assert any("no recorded times" in remark for remark in found.remarks)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import pytest
 from minutebook.cli.remedies import worded
 from minutebook.errors import BadArgument, Conflict
 from minutebook.record.layout import Layout
+from minutebook.record.store import write_pieces
 from minutebook.sources.claude_code.export import ClaudeExporter
 from minutebook.sources.claude_code.fidelity import FIELDS, MATTERS, Facts
 from minutebook.sources.claude_code.locate import encoded_folder
@@ -196,6 +197,25 @@ def test_subagents_come_back_too(
 
 
 # ------------------------------------------------------------ check
+
+
+def test_an_export_that_breaks_off_leaves_nothing(
+    write: Write, layout: Layout, examples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OPS-13: the last file of a subagent fails; no part of the others stays beside it."""
+    write(examples)
+    agents = [path for path in layout.sessions.rglob("*.md") if path.parent.name == "subagents"]
+    session = agents[0].parent.parent
+
+    def full(path: Path, pieces: Iterable[bytes]) -> None:
+        if path.suffix == ".json":
+            raise OSError("No space left on device")
+        write_pieces(path, pieces)
+
+    monkeypatch.setattr(export_module, "write_pieces", full)
+    with pytest.raises(OSError, match="No space"):
+        export_claude(layout, session.with_name(f"{session.name}.md"), root=tmp_path / "claude")
+    assert [path for path in (tmp_path / "claude").rglob("*") if path.is_file()] == []
 
 
 def test_check_writes_nothing(write: Write, layout: Layout, examples: Path) -> None:

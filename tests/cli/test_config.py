@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from minutebook.archive.settings import NAMES
+from minutebook.archive.settings import NAMES, allow, read_settings
 from minutebook.cli.config import MEANINGS
+from minutebook.record.layout import Layout
 from minutebook.sources.registry import SOURCES
 from tests.cli.conftest import Run
 
@@ -85,3 +87,15 @@ def test_a_damaged_file_is_named(run: Run, archive: Path) -> None:
     refused = run("config", "ghost_prompts", "4")
     assert refused.status == 2 and "cannot be used" in refused.err
     assert (archive / "config.json").read_text() == "{broken"
+
+
+def test_two_changes_at_once_both_hold(tmp_path: Path) -> None:
+    """NFR-02: reading, changing and writing is one step; what a killed writer left is swept."""
+    layout = Layout(tmp_path)
+    left = layout.settings.with_name(f".partial-1-1-{layout.settings.name}")
+    left.write_bytes(b"{")
+    programs = [source.program for source in SOURCES.values()][1:]
+    with ThreadPoolExecutor(len(programs)) as threads:
+        list(threads.map(lambda program: allow(layout, program), programs))
+    assert read_settings(layout)[0].allowed == tuple(sorted(programs))
+    assert not left.exists()

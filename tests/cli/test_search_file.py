@@ -162,6 +162,18 @@ def test_filters_that_leave_nothing_are_named(run: Run, places: list[str]) -> No
     assert found(run, "--file", "login.py", "-p", "elsewhere", *places)["left_out"] == 2
 
 
+def test_only_the_work_of_a_thread_is_asked(run: Run, places: list[str]) -> None:
+    """SRCH-17, FUT-06: `--thread` chooses among the rounds that touched a file."""
+    assert run("inscribe", "--all", "--ended", *places).status == 0
+    assert run("ingest", "--extractor", "offline", *places).status == 0
+    for session, thread in (("aaaaaaaa", "mine"), ("bbbbbbbb", "yours")):
+        assert run("tag", session, "1", f"login-{thread}", *places).status == 0
+        assert run("thread", session, 1, thread, *places).status == 0
+    document = found(run, "--file", "login.py", "--thread", "mine", *places)
+    assert {hit["session_id"][:8] for hit in document["hits"]} == {"aaaaaaaa"}
+    assert document["left_out"] == 1
+
+
 @pytest.mark.parametrize(
     ("pattern", "path", "fits"),
     [

@@ -97,6 +97,7 @@ def test_a_thread_is_a_filter(run: Run, places: list[str]) -> None:
     odd = run("search", "--thread", "nothing-like-it", *places)
     assert (odd.status, "--threads" in odd.err) == (2, True)
     assert run("search", "words", "--threads", *places).status == 2
+    assert run("search", "--file", "login.py", "--threads", *places).status == 2
 
 
 def test_a_chain_goes_back_and_forth(run: Run, places: list[str]) -> None:

@@ -277,7 +277,7 @@ def test_a_reply_that_is_no_message_is_a_failure(
         stub.raw = answer
         report = run(config, layout, asking(stub))
     assert [failure.reason for failure in report.failures] == [
-        f"{stub.url} answered something that is no message"
+        f"{stub.url} answered something that is not a message"
     ] * 2
 
 

@@ -119,3 +119,9 @@ def test_any_json_is_either_a_reply_or_a_bad_one(answer: Any) -> None:
     """Nothing a model answers raises anything but `BadReply`."""
     with suppress(BadReply):
         parse_reply(json.dumps(answer), 6)
+
+
+def test_a_reply_of_nothing_but_brackets_is_refused() -> None:
+    """ING-13: a session can talk a model into one that is nested too deep to be read."""
+    with pytest.raises(BadReply, match="not JSON"):
+        parse_reply("[" * 50_000, 3)

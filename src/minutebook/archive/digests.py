@@ -111,7 +111,7 @@ def _packed(archive: Archive, item: _Missing) -> bytes:
             made, whole = _of_transcript(item.transcript, item.stamp), True
         else:
             made, whole = _of_archived(archive, item)
-    except (OSError, NotFound):
+    except (OSError, NotFound, RecursionError):
         return b""
     if made is None:
         return b""

@@ -12,12 +12,12 @@ import msgspec
 from minutebook.archive.archive import Archive
 from minutebook.archive.hit import iso
 from minutebook.archive.masking import hidden
-from minutebook.archive.passing import passes
+from minutebook.archive.passing import passes, suits
 from minutebook.archive.programs import within
 from minutebook.archive.remote import person_of, rows_of
 from minutebook.archive.sessions import NAMELESS
 from minutebook.derive.calls import paths_of
-from minutebook.errors import MinutebookError
+from minutebook.errors import BadArgument, MinutebookError
 from minutebook.index import database as db
 from minutebook.index.entry import How, Touch
 from minutebook.index.query import Filters
@@ -73,6 +73,10 @@ def find_file(
     hits of so many rounds. The index must be there. With `exact` it is one whole path; with
     `once` a round that copies of a conversation share counts once.
     """
+    if filters.tools is not None or filters.of_rounds:
+        raise BadArgument(
+            "Filters on rounds do not apply to a file's history.", remedy="no-round-filters"
+        )
     fits = matcher(pattern) if not exact else pattern.__eq__
     records: dict[str, SessionRecord] = {}
     known = archive.ids()
@@ -271,12 +275,9 @@ def _passes(record: SessionRecord, touch: Touch, filters: Filters) -> bool:
     if filters.before is not None and touch.at >= filters.before:
         return False
     engagement = next((e for e in record.engagements if e.covers(touch.round)), None)
-    method, phase = (engagement.method, engagement.phase) if engagement else (None, None)
-    if (filters.method or method) != method or (filters.phase or phase) != phase:
+    if not suits(record, engagement, filters):
         return False
     place = engagement.project if engagement is not None else record.cwd
-    if filters.starred and not (record.starred or (engagement and engagement.starred)):
-        return False
     everything = msgspec.structs.replace(filters, hidden=True)  # a search, not a list
     return passes(record, everything) and (not filters.project or within(filters.project, place))
 

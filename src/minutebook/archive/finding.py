@@ -14,7 +14,14 @@ from minutebook.archive.facets import EVERYTHING, Counts, Narrowing, narrowed
 from minutebook.archive.folding import folded, hidden_once, once
 from minutebook.archive.hit import Hit, iso, resumed, told
 from minutebook.archive.masking import hidden
-from minutebook.archive.passing import ghosts_of, matching, parse_where, scope_of
+from minutebook.archive.passing import (
+    ghosts_of,
+    is_starred,
+    matching,
+    parse_where,
+    scope_of,
+    suits,
+)
 from minutebook.archive.refreshing import Refreshed, refresh
 from minutebook.archive.remote import engine_of
 from minutebook.errors import BadArgument, Locked, MinutebookError
@@ -298,19 +305,7 @@ def hit_of(
     entry = item.entry
     record = records.get(entry.session_id)
     engagement = _engagement_of(entry, record)
-    filters = query.filters
-    if (filters.method or filters.phase) and (
-        engagement is None
-        or (filters.method and engagement.method != filters.method)
-        or (filters.phase and engagement.phase != filters.phase)
-    ):
-        return None
-    starred = bool((record and record.starred) or (engagement and engagement.starred))
-    if filters.starred and not starred:
-        return None
-    if filters.among is not None and (
-        engagement is None or (entry.session_id, engagement.id) not in filters.among
-    ):
+    if not suits(record, engagement, query.filters):
         return None
     at = engagement.started if entry.kind == "engagement" and engagement else None
     return Hit(
@@ -325,7 +320,7 @@ def hit_of(
         branch=entry.branch or None,
         model=entry.model or None,
         engagement=engagement,
-        starred=starred,
+        starred=is_starred(record, engagement),
         score=round(item.score, 6),
         row=item.row,
         is_label=entry.kind != "turn",
@@ -384,7 +379,7 @@ def _engagement_hit(record: SessionRecord, engagement: Engagement, there: set[st
         branch=record.git_branch,
         model=record.model,
         engagement=engagement,
-        starred=record.starred or engagement.starred,
+        starred=is_starred(record, engagement),
         snippet=Snippet(engagement.outcome),
         resumable=record.session_id in there,
     )

@@ -262,7 +262,7 @@ def _packed(archive: Archive, source: _Source) -> bytes:
     """A trace as it travels between processes; empty where the session cannot be read."""
     try:
         trace = trace_of(_rounds(archive, source.session_id), _PROGRAMS)
-    except (OSError, MinutebookError):
+    except (OSError, MinutebookError, RecursionError):
         return b""
     return msgspec.msgpack.encode(trace)
 

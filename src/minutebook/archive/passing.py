@@ -87,18 +87,9 @@ def matching(
         for engagement in record.engagements:
             if engagement.hidden and not filters.hidden:
                 continue
-            if filters.starred and not (engagement.starred or record.starred):
-                continue
-            if (
-                filters.among is not None
-                and (record.session_id, engagement.id) not in filters.among
-            ):
+            if not suits(record, engagement, filters):
                 continue
             at = seconds(engagement.started or record.started)
-            if filters.method and engagement.method != filters.method:
-                continue
-            if filters.phase and engagement.phase != filters.phase:
-                continue
             if filters.after is not None and at < filters.after:
                 continue
             if filters.before is not None and at >= filters.before:
@@ -108,6 +99,28 @@ def matching(
             ):
                 continue
             yield record, engagement
+
+
+def suits(record: SessionRecord | None, engagement: Engagement | None, filters: Filters) -> bool:
+    """Whether what an engagement covers, or what none does, has the labels that are asked for:
+    method, phase, thread and star (SRCH-08)."""
+    if filters.method and (engagement is None or engagement.method != filters.method):
+        return False
+    if filters.phase and (engagement is None or engagement.phase != filters.phase):
+        return False
+    if filters.among is not None and (
+        record is None
+        or engagement is None
+        or (record.session_id, engagement.id) not in filters.among
+    ):
+        return False
+    return not filters.starred or is_starred(record, engagement)
+
+
+def is_starred(record: SessionRecord | None, engagement: Engagement | None) -> bool:
+    """Whether a person marked an engagement or its session with a star."""
+    marked = engagement is not None and engagement.starred
+    return marked or (record is not None and record.starred)
 
 
 def passes(record: SessionRecord, filters: Filters) -> bool:

@@ -201,7 +201,7 @@ def _packed(archive: Archive, records: dict[str, SessionRecord], source: _Source
     """What is found in a session as it travels; pickling it takes three times as long."""
     try:
         return msgspec.msgpack.encode(_found(archive, source, records.get(source.session_id)))
-    except OSError:
+    except (OSError, RecursionError):  # or it is nested too deeply: one session costs no search
         return b""
 
 

@@ -100,6 +100,8 @@ class WritingRun(RunView):
             make_folder(self.layout.sessions)
             sweep(self.layout.sessions, "", "*/")
             sweep(self.layout.instructions, "")
+            # Readers write digests without the lock; one that is swept is made again.
+            sweep(self.layout.usage, "")
             self.remarks += upgrade(self.archive)
             write_format(self.layout)
             self.ledger = load_ledger(self.layout)
@@ -206,6 +208,8 @@ def problem_of(error: Exception, transcript: Transcript) -> str | None:
         return f"{error.filename or transcript.path}: {reason_of(error)}"
     if isinstance(error, Broken | Conflict | Malformed | Damaged):
         return str(error)
+    if isinstance(error, RecursionError):
+        return f"{transcript.path}: it is nested too deeply"
     return None
 
 

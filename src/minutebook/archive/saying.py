@@ -9,7 +9,7 @@ import msgspec
 from minutebook.archive.archive import Archive
 from minutebook.archive.masking import hidden
 from minutebook.archive.names import nearest
-from minutebook.archive.upkeep import index_said, patiently
+from minutebook.archive.upkeep import index_said
 from minutebook.derive.wording import rounds_text
 from minutebook.errors import Ambiguous, BadArgument, Conflict, NotFound
 from minutebook.extract.records import free_id
@@ -38,8 +38,8 @@ from minutebook.model.said import (
     Unthread,
 )
 from minutebook.record.said import add_said
+from minutebook.record.store import PATIENCE, patiently
 
-PATIENCE = 30.0  # seconds; another one who speaks takes a moment
 _CHOICES: dict[str, Sequence[str]] = {"method": METHODS, "phase": PHASES}
 _OF_ENGAGEMENTS = (Split, Join, Move, Thread, Unthread)
 _LONGEST_THREAD = 80

@@ -159,10 +159,10 @@ def state(layout: Layout) -> State:
 
 
 def _embed_in_background(layout: Layout) -> None:
-    """A worker process, which nobody waits for."""
+    """A worker process, which nobody waits for; nothing is imported from the folder it is in."""
     work = f"from minutebook.archive.semantic import embed_at; embed_at({str(layout.root)!r})"
     subprocess.Popen(
-        [sys.executable, "-c", work],
+        [sys.executable, "-P", "-c", work],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -192,7 +192,7 @@ class OpenSession:
                 if self._stored.is_first_release:
                     return shape(self._stored.read(number))
                 sketch = _sketcher.decode(self._path(number).read_bytes())
-            except (OSError, msgspec.DecodeError):
+            except (OSError, msgspec.DecodeError, RecursionError):
                 return shape(self._stored.read(number))
             if sketch.schema > SCHEMA:
                 return shape(self._stored.read(number))

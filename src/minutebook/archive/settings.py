@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import msgspec
 
 from minutebook.errors import BadArgument, Conflict
 from minutebook.model import SessionInfo
 from minutebook.record.layout import Layout
-from minutebook.record.store import make_folder, write_atomically
+from minutebook.record.store import PATIENCE, patiently, sweep_beside, write_atomically
 from minutebook.sources.registry import SOURCES
 
 VERSION = 1
@@ -64,7 +64,8 @@ def set_setting(layout: Layout, name: str, value: str) -> Settings:
         raise BadArgument(f"{name} is a whole number, like {getattr(Settings(), name)}.")
     if name == "search_tools" and int(value) > 1:
         raise BadArgument("search_tools is 1 (index what tools did) or 0 (only what was said).")
-    return _changed(layout, {name: int(value)})
+    given = {name: int(value)}
+    return _changed(layout, lambda before: msgspec.structs.replace(before, **given))
 
 
 def allow(layout: Layout, program: str, *, send: bool = True) -> Settings:
@@ -79,17 +80,22 @@ def allow(layout: Layout, program: str, *, send: bool = True) -> Settings:
             f"Sessions of {first.title} are sent only where you choose a model for `ingest`: "
             "there is nothing to take back."
         )
-    before, _ = read_settings(layout)
-    others = [name for name in before.allowed if name != source.program]
-    added = [source.program] if send and source is not first else []
-    return _changed(layout, {"allowed": tuple(sorted([*others, *added]))})
+
+    def change(before: Settings) -> Settings:
+        others = [name for name in before.allowed if name != source.program]
+        added = [source.program] if send and source is not first else []
+        return msgspec.structs.replace(before, allowed=tuple(sorted([*others, *added])))
+
+    return _changed(layout, change)
 
 
-def _changed(layout: Layout, change: dict[str, Any]) -> Settings:
-    before, problem = read_settings(layout)
-    if problem is not None:
-        raise Conflict(f"{layout.settings} cannot be used: {problem}. Move it away first.")
-    after = msgspec.structs.replace(before, **change)
-    make_folder(layout.root)
-    write_atomically(layout.settings, msgspec.json.format(msgspec.json.encode(after)) + b"\n")
-    return after
+def _changed(layout: Layout, change: Callable[[Settings], Settings]) -> Settings:
+    """Read, change and write them as one step: another process may be at it."""
+    with patiently(layout.said_lock, "config", PATIENCE):
+        before, problem = read_settings(layout)
+        if problem is not None:
+            raise Conflict(f"{layout.settings} cannot be used: {problem}. Move it away first.")
+        after = change(before)
+        sweep_beside(layout.settings)
+        write_atomically(layout.settings, msgspec.json.format(msgspec.json.encode(after)) + b"\n")
+        return after

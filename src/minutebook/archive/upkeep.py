@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -29,7 +27,7 @@ from minutebook.record.layout import Layout, SessionFolder
 from minutebook.record.ledger import save_ledger
 from minutebook.record.patches import Malformed
 from minutebook.record.publish import cover_rows
-from minutebook.record.store import write_atomically, writing
+from minutebook.record.store import patiently, write_atomically
 
 _PATIENCE = 30.0  # seconds; an `append` of somebody else takes less
 _SHORT_PATIENCE = 3.0
@@ -76,22 +74,6 @@ def index_said(archive: Archive, session_id: str) -> bool:
             return True
     except Locked:
         return False
-
-
-@contextmanager
-def patiently(lock: Path, what: str, patience: float) -> Iterator[None]:
-    """Hold a lock that others hold for moments only."""
-    deadline = time.monotonic() + patience
-    with ExitStack() as stack:
-        while True:
-            try:
-                stack.enter_context(writing(lock, what))
-                break
-            except Locked:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.05)
-        yield
 
 
 def _index(archive: Archive, changed: set[str], written: set[str]) -> None:

@@ -15,9 +15,9 @@ from minutebook.archive.archive import Archive
 from minutebook.archive.digests import digests
 from minutebook.archive.minutes import card
 from minutebook.archive.names import only_known
-from minutebook.archive.passing import passes
+from minutebook.archive.passing import passes, suits
 from minutebook.archive.programs import in_project, within
-from minutebook.archive.sessions import SessionSummary
+from minutebook.archive.sessions import NAMELESS, SessionSummary
 from minutebook.derive.labels import known_method, known_phase
 from minutebook.derive.prices import Prices, load_library
 from minutebook.derive.usage.costly import expensive
@@ -250,16 +250,7 @@ def fits(
         return False
     if filters.branch and not within(filters.branch, branch):
         return False
-    if filters.method and (engagement is None or engagement.method != filters.method):
-        return False
-    if filters.phase and (engagement is None or engagement.phase != filters.phase):
-        return False
-    if filters.among is not None and (
-        engagement is None or (record.session_id, engagement.id) not in filters.among
-    ):
-        return False
-    marked = record.starred or (engagement is not None and engagement.starred)
-    return marked or not filters.starred
+    return suits(record, engagement, filters)
 
 
 class Labels:
@@ -371,7 +362,7 @@ class Labels:
     def _label(self, key: str) -> str:
         if self._by == "session" and key in self._known:
             record = self.record(key)
-            return record.name or "(nothing said)"
+            return record.name or NAMELESS
         if self._by == "model" and key == "unknown":
             return NO_MODEL
         return self._names.get(key, key)

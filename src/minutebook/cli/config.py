@@ -72,7 +72,7 @@ def command(
         terminal.say(str(values[name]))
     else:
         due = (
-            "The next search indexes anew"
+            "The next search rebuilds the index"
             if name == "search_tools"
             else "`minutebook ingest` labels what is due"
         )

@@ -61,7 +61,7 @@ def command(archive: str | None, program: str | None) -> None:
 def _take(layout: Layout, event: str, program: str | None) -> str:
     said = _heard(event)
     if said is None:
-        return "the hook was told nothing that could be understood"
+        return "the event could not be understood"
     id, why = said.session_id or said.thread_id, one_line(said.reason)[:40] or "turn ended"
     deadline = time.monotonic() + _PATIENCE
     while True:

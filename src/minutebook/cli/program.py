@@ -20,7 +20,8 @@ def program() -> list[str]:
     found = shutil.which("minutebook") or str(Path(sys.argv[0]).absolute())
     if Path(found).name == "minutebook":
         return [str(Path(found).absolute())]
-    return [sys.executable, "-m", "minutebook"]
+    # A hook runs in any project: nothing is imported from the folder it is in.
+    return [sys.executable, "-P", "-m", "minutebook"]
 
 
 def places(archive: Archive, named: str | None) -> list[str]:

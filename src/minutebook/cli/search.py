@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
@@ -21,7 +21,12 @@ from minutebook.cli.new_index import telling_of_a_new_index
 from minutebook.cli.options import archive_options, json_option, opened, team_option
 from minutebook.cli.words import WordsCommand
 from minutebook.errors import BadArgument
-from minutebook.index.query import parse_query
+from minutebook.index.query import Filters, Query, parse_query
+
+if TYPE_CHECKING:
+    from minutebook.archive import Archive
+    from minutebook.archive.semantic import Ways
+    from minutebook.index.engine import Mode
 
 _NOT_OF_FILES = {"command", "error", "has_tools", "side", "sort", "where", "mode", "as_stats"}
 
@@ -129,18 +134,10 @@ def command(
       minutebook search --file auth/views.py
     """
     book = opened(archive, roots, team=team)
-    filters = filters_of(options)
-    if instructions is not None:
-        from minutebook.archive.instructions import sessions_with
-
-        filters = msgspec.structs.replace(filters, sessions=sessions_with(book, instructions))
-    if thread is not None:
-        from minutebook.archive.threads import keys_of
-
-        filters = msgspec.structs.replace(filters, among=keys_of(book, thread))
+    filters = _narrowed(book, filters_of(options), instructions, thread)
     if threads or chain is not None or deps is not None:
-        if query or (threads + (chain is not None) + (deps is not None)) > 1:
-            raise BadArgument("Choose one of words, --threads, --chain and --deps.")
+        if query or path is not None or threads + (chain is not None) + (deps is not None) > 1:
+            raise BadArgument("Choose one of words, --file, --threads, --chain and --deps.")
         from minutebook.cli.threads import print_chain, print_deps, print_threads
 
         if chain is not None:
@@ -159,25 +156,15 @@ def command(
                 book, path, filters, page=page, limit=limit, fresh=not no_refresh, json=as_json
             )
         return
+    parsed = parse_query(" ".join(query), filters)
     if as_stats:
         from minutebook.cli.stats import show_stats
 
-        show_stats(book, parse_query(" ".join(query), filters), as_json)
+        show_stats(book, parsed, as_json)
         return
-    parsed = parse_query(" ".join(query), filters)
     if query and parsed.says_nothing(filters):
         raise BadArgument("The query has no word in it.")
-    meaning: Any = {}
-    if mode != "lexical" and not parsed.is_empty:
-        from minutebook.archive.semantic import Meaning
-
-        chosen = Meaning(book.layout)
-        if mode == "semantic":
-            chosen.embedder()  # what cannot be done is an error: it was asked for
-        elif chosen.trouble:
-            terminal.note(chosen.trouble)
-            mode = "lexical"
-        meaning = chosen.ways
+    mode, meaning = _meaning(book, parsed, mode)
     with telling_of_a_new_index(book):
         answer = search(
             book,
@@ -192,27 +179,61 @@ def command(
             **meaning,
         )
     if as_json:
-        from minutebook.archive.threads import with_threads
-
-        print_json(
-            mode=answer.mode,
-            fresh_at=answer.fresh_at,
-            refreshed=answer.refreshed,
-            waiting=answer.waiting,
-            busy=answer.busy,
-            total=answer.total,
-            capped=answer.capped,
-            ghosts_hidden=answer.ghosts_hidden,
-            copies_hidden=answer.copies_hidden,
-            hidden=answer.hidden,
-            hits=with_threads(book, answer.hits),
-        )
+        _print_json(book, answer)
         return
     by_budget = parsed.filters.budget is not None
     print_hits(book, answer.hits, verbose=verbose, windows=by_budget)
     _print_footer(answer, page, limit)
     if answer.hits and len(query) == 1 and (phrase := _as_phrase(query[0])):
         terminal.note(f"For these words in this order: minutebook search {phrase}")
+
+
+def _narrowed(
+    book: Archive, filters: Filters, instructions: str | None, thread: str | None
+) -> Filters:
+    """Filters with the sessions of a version of instructions, and the work of a thread."""
+    if instructions is not None:
+        from minutebook.archive.instructions import sessions_with
+
+        filters = msgspec.structs.replace(filters, sessions=sessions_with(book, instructions))
+    if thread is not None:
+        from minutebook.archive.threads import keys_of
+
+        filters = msgspec.structs.replace(filters, among=keys_of(book, thread))
+    return filters
+
+
+def _meaning(book: Archive, query: Query, mode: Mode) -> tuple[Mode, Ways]:
+    """How meanings are compared; by words alone where they cannot be and nobody insists."""
+    if mode == "lexical" or query.is_empty:
+        return mode, {}
+    from minutebook.archive.semantic import Meaning
+
+    chosen = Meaning(book.layout)
+    if mode == "semantic":
+        chosen.embedder()  # what cannot be done is an error: it was asked for
+    elif chosen.trouble:
+        terminal.note(chosen.trouble)
+        mode = "lexical"
+    return mode, chosen.ways
+
+
+def _print_json(book: Archive, answer: Answer) -> None:
+    from minutebook.archive.threads import with_threads
+
+    print_json(
+        mode=answer.mode,
+        fresh_at=answer.fresh_at,
+        refreshed=answer.refreshed,
+        waiting=answer.waiting,
+        busy=answer.busy,
+        total=answer.total,
+        capped=answer.capped,
+        ghosts_hidden=answer.ghosts_hidden,
+        copies_hidden=answer.copies_hidden,
+        hidden=answer.hidden,
+        hits=with_threads(book, answer.hits),
+    )
 
 
 def _as_phrase(typed: str) -> str | None:

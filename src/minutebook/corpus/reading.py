@@ -213,7 +213,7 @@ def _packed(archive: Archive, candidate: Candidate) -> bytes:
     """A session as it travels between processes; nothing where it could not be read."""
     try:
         return msgspec.msgpack.encode(session_turns(archive, candidate.session_id))
-    except OSError:
+    except (OSError, RecursionError):
         return b""
 
 

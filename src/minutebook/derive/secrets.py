@@ -22,6 +22,10 @@ from minutebook.derive.secret_keys import beginning, key_hints
 from minutebook.derive.secret_prose import prose_hints
 from minutebook.derive.secret_scan import Scanner
 
+_DEEPEST = 50
+"""Levels of a value that are gone into: each takes frames of the stack, which is a thousand."""
+TOO_DEEP = "(nested too deeply to be shown)"
+
 
 class Secret(msgspec.Struct, frozen=True):
     """Where a secret stands in a text, and what it is."""
@@ -106,24 +110,43 @@ Put = Callable[[str, Secret], str]
 """What stands in place of a secret."""
 
 
-def masked(value: Any, hide: Callable[[str], str] = mask, put: Put | None = None) -> Any:
+def masked(
+    value: Any, hide: Callable[[str], str] = mask, put: Put | None = None, room: int = _DEEPEST
+) -> Any:
     """A plain value (of dicts, lists, texts) with every text in it cleaned, then masked.
 
     Cleaned first: an escape sequence in the middle of a key would hide it. The key of an entry
     counts: `{"password": "…"}` is masked though the value alone shows nothing; `put` says what
-    stands for it.
+    stands for it. What is nested deeper than there is `room` for is shown as one text.
     """
     if isinstance(value, str):
         return hide(clean(value))
-    if isinstance(value, list | tuple):
-        return [masked(item, hide, put) for item in value]
+    if not isinstance(value, list | tuple | dict):
+        return value
+    if not room:
+        return hide(clean(_as_text(value)))
     if isinstance(value, dict):
-        return {hide(str(key)): _entry(key, item, value, hide, put) for key, item in value.items()}
-    return value
+        return {
+            hide(str(key)): _entry(key, item, value, hide, put, room - 1)
+            for key, item in value.items()
+        }
+    return [masked(item, hide, put, room - 1) for item in value]
+
+
+def _as_text(value: Any) -> str:
+    try:
+        return msgspec.json.encode(value).decode()
+    except RecursionError:  # a transcript may hold what can be read in one place and not here
+        return TOO_DEEP
 
 
 def _entry(
-    key: Any, item: Any, among: dict[Any, Any], hide: Callable[[str], str], put: Put | None
+    key: Any,
+    item: Any,
+    among: dict[Any, Any],
+    hide: Callable[[str], str],
+    put: Put | None,
+    room: int,
 ) -> Any:
     if isinstance(item, str | int):
         # {"name": "DB_PASSWORD", "value": "…"}: Kubernetes and others write entries like this.
@@ -132,4 +155,4 @@ def _entry(
             secret = str(item)
             shown = (put or stand_in)(secret, Secret(0, len(secret), kind))
             return item if shown == secret else shown
-    return masked(item, hide, put)
+    return masked(item, hide, put, room)

@@ -46,7 +46,7 @@ class TurnPair(msgspec.Struct, frozen=True):
 
 
 def turn_pairs(info: SessionInfo, rounds: Iterable[Round]) -> Iterator[TurnPair]:
-    """A turn pair a round; a round in which nobody said anything gives none."""
+    """One turn pair per round; a round without words gives none."""
     cwd, project, branch, model = info.cwd, info.project, info.branch, info.model
     for round in rounds:
         prompt = round.prompt

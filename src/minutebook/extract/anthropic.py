@@ -130,7 +130,7 @@ class AnthropicExtractor:
         # The SDK hands over whatever came with status 200, a captive portal's page included.
         known = isinstance(message, anthropic.types.Message)
         if not known or message.usage is None or not isinstance(message.content, list):
-            raise Failed(f"{self.destination} answered something that is no message")
+            raise Failed(f"{self.destination} answered something that is not a message")
         usage = _usage(message)
         cost = self.price.of(usage, batch=batch) if self.price else 0.0
         text = "".join(block.text for block in message.content if block.type == "text")

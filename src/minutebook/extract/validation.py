@@ -34,7 +34,7 @@ def parse_reply(answer: str | bytes | dict[str, Any], rounds: int) -> Reply:
         reply = msgspec.convert(spelled(said), Reply)
     except msgspec.ValidationError as error:
         raise BadReply(f"it does not fit the schema: {error}") from None
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         raise BadReply("it is not JSON") from None
     if not reply.engagements:
         raise BadReply("it has no engagements; every session has at least one")

@@ -15,6 +15,7 @@ REMEDIES = {
     "ends it.",
     "ended-in-the-way": "switch=true moves it to engagements/archive/.",
     "has-tools": "Or leave out has_tools.",
+    "no-round-filters": "Leave out command, error, budget and has_tools.",
     "threads": "`search` names threads as thread=.",
     "engagements": "`engagements` lists them.",
 }

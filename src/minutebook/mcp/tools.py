@@ -114,6 +114,8 @@ class Tools:
             among=keys_of(self._archive, thread) if thread else None,
         )
         start, limit = position(cursor), max(1, min(limit, _MOST_HITS))
+        if file and query.strip():
+            raise BadArgument("Give a query or a file, not both.")
         if file:
             return self._touched(file, filters, start, limit)
         parsed = parse_query(query, filters)
@@ -326,7 +328,7 @@ class Tools:
         lines = [line for family in families for line in lineage_lines(family, short)]
         page, more = paged(lines, str, cursor, len(lines))
         if not any(family.edges for family in families):
-            return self._told("Nothing is tied to other sessions, as far as one can tell.")
+            return self._told("No ties to other sessions were found.")
         many = plural(len(families), "family", "families")
         return self._told(answer(f"{many}, the older session above the newer:", page, more))
 

@@ -298,7 +298,10 @@ def _picture_at(lines: list[str], at: int) -> tuple[Image | Document, int]:
 
 def _json_at(lines: list[str], at: int) -> tuple[Any, int]:
     text, at = read_fence(lines, at)
-    return msgspec.json.decode(text), at
+    try:
+        return msgspec.json.decode(text), at
+    except RecursionError:
+        raise Malformed("it is nested too deeply") from None
 
 
 def _carried(lines: list[str], at: int) -> tuple[str, Json]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from minutebook.record.header import Header, read_header, write_header
 from minutebook.record.patches import Malformed
-from minutebook.record.store import make_folder, partial_name, put_in_place
+from minutebook.record.store import make_folder, partial_name, put_in_place, write_pieces
 
 _PIECE = 1 << 20
 _HEAD = 1 << 16
@@ -68,10 +68,7 @@ def write_document(document: Path, header: Header, body: Iterable[bytes]) -> boo
     make_folder(document.parent)
     partial = partial_name(document)
     try:
-        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
-            file.write(write_header(header).encode())
-            file.writelines(body)
+        write_pieces(partial, chain((write_header(header).encode(),), body))
         if _same(document, partial):
             partial.unlink()
             return False

@@ -12,7 +12,7 @@ import msgspec
 from minutebook.model.engagement import SessionRecord
 from minutebook.record.layout import Layout
 from minutebook.record.lines import Lines, read_lines
-from minutebook.record.store import append_line, make_folder, set_aside, write_atomically
+from minutebook.record.store import append_line, copy_aside, make_folder, write_atomically
 
 
 def read_records(layout: Layout) -> Lines[SessionRecord]:
@@ -31,24 +31,24 @@ class _Key(msgspec.Struct):
 
 
 def compact(layout: Layout) -> None:
-    """One line a session, the last, oldest session first.
+    """One line per session, the last, oldest session first.
 
     Lines are kept as they are: a newer version may have written more into them. A file with
-    lines that cannot be read is set aside before they are left out.
+    lines that cannot be read is copied aside before they are left out.
     """
     try:
         content = layout.engagements.read_bytes()
     except FileNotFoundError:
         return
     if read_records(layout).lost:
-        set_aside(layout.engagements)
+        copy_aside(layout.engagements)  # not moved: what was paid for is here however this ends
     last: dict[str, tuple[str, bytes]] = {}
     decoder = msgspec.json.Decoder(_Key)
     for line in content.split(b"\n"):
         try:
             key = decoder.decode(line)
-        except msgspec.DecodeError:
-            continue  # half a line of a killed writer
+        except (msgspec.DecodeError, RecursionError):
+            continue  # half a line of a killed writer, or damaged
         last[key.session_id] = (key.started or "", line)
     ordered = sorted(last.items(), key=lambda item: (item[1][0], item[0]))
     write_atomically(layout.engagements, b"".join(line + b"\n" for _, (_, line) in ordered))

@@ -104,7 +104,7 @@ def parse_carrier(line: str) -> tuple[str, dict[str, Any]] | None:
         return None
     try:
         data = msgspec.json.decode(decode(match[2])) if match[2] else {}
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return None
     return match[1], data
 

@@ -7,13 +7,15 @@ import os
 import re
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from minutebook.errors import Locked
 from minutebook.record.locks import hold, rewrite
 
+PATIENCE = 30.0
+"""Seconds to wait for somebody who writes down what a person said: that takes a moment."""
 _PARTIAL = ".partial-"
 
 
@@ -30,9 +32,18 @@ def make_folder(path: Path) -> None:
 
 def write_new(path: Path, content: bytes) -> None:
     """A plain write, for files nobody can see yet."""
+    write_pieces(path, (content,))
+
+
+def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
+    """The same of what is never held as a whole; nothing is left where it breaks off."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
-        file.write(content)
+    try:
+        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
+            file.writelines(pieces)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
 
 
 def write_atomically(path: Path, content: bytes) -> bool:
@@ -65,14 +76,18 @@ def remove(path: Path) -> None:
 
 
 def append_line(path: Path, line: bytes) -> None:
-    """One more line behind a file, in one step; half a line of a killed writer stays alone."""
+    """One more line after a file, in one step; half a line of a killed writer stays alone."""
     if path.is_dir():
         set_aside(path)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     with open(descriptor, "r+b", buffering=0) as file:  # noqa: PTH123 - a descriptor
-        size = file.seek(0, os.SEEK_END)
-        torn = size and os.pread(descriptor, 1, size - 1) != b"\n"
-        file.write((b"\n" if torn else b"") + line + b"\n")
+        torn = False
+        if file.seek(0, os.SEEK_END):
+            file.seek(-1, os.SEEK_END)
+            torn = file.read(1) != b"\n"
+        left = memoryview((b"\n" if torn else b"") + line + b"\n")
+        while left:  # a full disk takes a part, and says so only when it is asked for the rest
+            left = left[os.write(descriptor, left) :]
 
 
 @contextmanager
@@ -143,10 +158,19 @@ def partial_name(path: Path) -> Path:
 
 def set_aside(path: Path) -> Path:
     """Move something out of the way, to a name nothing has."""
+    return path.rename(_aside(path))
+
+
+def copy_aside(path: Path) -> None:
+    """Keep what a file has now under a name nothing has; the file stays until it is replaced."""
+    write_atomically(_aside(path), path.read_bytes())
+
+
+def _aside(path: Path) -> Path:
     number = 1
     while (aside := path.with_name(f"{path.name}.set-aside-{number}")).exists():
         number += 1
-    return path.rename(aside)
+    return aside
 
 
 class _Umask:
@@ -189,6 +213,22 @@ def writing(lock: Path, what: str) -> Iterator[None]:
         rewrite(descriptor, b"")
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def patiently(lock: Path, what: str, patience: float) -> Iterator[None]:
+    """Hold a lock that others hold for moments only."""
+    deadline = time.monotonic() + patience
+    with ExitStack() as stack:
+        while True:
+            try:
+                stack.enter_context(writing(lock, what))
+                break
+            except Locked:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+        yield
 
 
 def _owner(lock: Path) -> str:

@@ -13,14 +13,12 @@ from typing import Literal, get_args
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.saying import PATIENCE
-from minutebook.archive.upkeep import patiently
 from minutebook.derive.periods import since as start_of
 from minutebook.errors import BadArgument, Conflict
 from minutebook.model.engagement import SessionRecord
 from minutebook.model.session import project_of
 from minutebook.record.layout import Layout
-from minutebook.record.store import make_folder, write_atomically
+from minutebook.record.store import PATIENCE, make_folder, patiently, write_atomically
 from minutebook.team.address import Address, named_address
 
 Level = Literal["engagements", "rounds", "tools"]

@@ -94,7 +94,7 @@ def check(archive: Archive, session_id: str) -> SessionCheck:
                 waiting = _waiting(archive, folder, source, problems, remarks)
                 facts, fates = _source_facts(source, folder, header, waiting, Path(scratch))
                 problems += [f"{f.lost} × {f.name} lost" for f in facts if f.lost]
-        except (MinutebookError, Malformed, OSError) as error:
+        except (MinutebookError, Malformed, OSError, RecursionError) as error:
             problems.append(str(error))
     return SessionCheck(session_id, not problems, problems, remarks, facts, fates)
 

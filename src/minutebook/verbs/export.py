@@ -6,7 +6,6 @@ so a session of any size can be exported.
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -32,7 +31,7 @@ from minutebook.record.recover import (
     read_subagent,
     recovered_facts,
 )
-from minutebook.record.store import make_folder, partial_name
+from minutebook.record.store import make_folder, partial_name, write_pieces
 from minutebook.sources.base import Exporter, ExportHeader
 from minutebook.sources.registry import SOURCES
 from minutebook.verbs.surgery import Operated
@@ -248,7 +247,7 @@ def _written(
     try:
         for agent in agents:
             helpers += 1
-            files += _agent_files(exporter, target, own_id, agent)
+            files.extend(_agent_files(exporter, target, own_id, agent))
         backups = _exchange(files, target, force=place.force, stamp=stamp)
     except BaseException:
         for _, partial in files:
@@ -262,22 +261,17 @@ def _written(
 
 def _agent_files(
     exporter: Exporter, target: Path, session_id: str, agent: Subagent
-) -> list[tuple[Path, Path]]:
-    found = exporter.emit_agents(target, session_id, [agent])
-    return [(path, _stage(path, pieces)) for path, pieces in found]
+) -> Iterator[tuple[Path, Path]]:
+    """One by one: whoever takes them knows what to remove where the next one fails."""
+    for path, pieces in exporter.emit_agents(target, session_id, [agent]):
+        yield path, _stage(path, pieces)
 
 
 def _stage(path: Path, pieces: Iterable[bytes]) -> Path:
     """Write a file out of sight, where it will be moved from in one step."""
     make_folder(path.parent)
     partial = partial_name(path)
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
-            file.writelines(pieces)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
+    write_pieces(partial, pieces)
     return partial
 
 

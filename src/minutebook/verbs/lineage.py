@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from minutebook.archive.archive import Archive
+from minutebook.archive.sessions import NAMELESS
 from minutebook.derive.evidence import Short, why
 from minutebook.derive.plain import one_line
 from minutebook.derive.wording import plural
@@ -64,7 +65,7 @@ def named(node: Node) -> str:
     """What a person calls a node."""
     if node.type == "missing":
         return "not here: neither archived nor among the transcripts"
-    return one_line(node.name) or ("subagent" if node.type == "subagent" else "(nothing said)")
+    return one_line(node.name) or ("subagent" if node.type == "subagent" else NAMELESS)
 
 
 # -- graphs

@@ -180,7 +180,7 @@ class _Session:
                 if now != old:
                     write_document(folder.document, now, body_bytes(folder.document, start))
                 return now
-            self._mended.append(f"{folder.document}: it was behind its rounds: made again")
+            self._mended.append(f"{folder.document}: it lacked rounds: made again")
             set_aside(folder.document)
         except FileNotFoundError:
             pass

@@ -6,11 +6,11 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.names import parse_rounds, runs
-from minutebook.archive.saying import PATIENCE
-from minutebook.archive.upkeep import index_said, patiently
+from minutebook.archive.upkeep import index_said
 from minutebook.errors import BadArgument
 from minutebook.model.said import Tag
 from minutebook.record.said import add_said
+from minutebook.record.store import PATIENCE, patiently
 
 NOTHING = "-"
 
