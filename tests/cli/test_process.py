@@ -196,7 +196,7 @@ def test_the_readme_is_true(
     for command in readme_commands():
         ran = run(*shlex.split(command)[1:])
         assert ran.status == 0, (command, ran.err)
-        assert ran.out, command
+        assert ran.out or ran.err, command  # of a file written, what it holds
 
 
 def test_the_readmes_python_is_true(examples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
