@@ -5,13 +5,17 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from minutebook.archive import semantic
 from minutebook.cli.program import program
 from minutebook.record.layout import Layout
+from minutebook.web.ingesting import BackgroundIngest
+
+if TYPE_CHECKING:
+    from minutebook.web.live import Hub
 
 
 @pytest.fixture
@@ -49,3 +53,17 @@ def test_the_command_of_a_hook(mark: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(sys, "argv", ["__main__.py"])
     done = subprocess.run([*program(), "--version"], capture_output=True, timeout=120, check=False)
     assert (done.returncode, mark.exists()) == (0, False)
+
+
+def test_ingest_of_the_viewer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """NFR-01: `serve` in an untrusted checkout takes its minutes in a process of ours."""
+    package, mark = tmp_path / "project" / "multiprocessing", tmp_path / "imported"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(f"open({str(mark)!r}, 'w').close()\n")
+    monkeypatch.chdir(package.parent)
+    nobody = cast("Hub", None)
+    ingest = BackgroundIngest(tmp_path / "archive", (tmp_path,), nobody, lambda: None, lambda: None)
+    ingest._begin().close()
+    assert ingest._process is not None
+    ingest._process.join(120)
+    assert not mark.exists()

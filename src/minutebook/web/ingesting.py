@@ -100,7 +100,7 @@ class BackgroundIngest:
         self._process = _SPAWN.Process(
             target=ingest_archive, args=(self._root, self._places, sending), daemon=True
         )
-        with _without_interrupts(), sending:
+        with _without_interrupts(), _without_working_folder(), sending:
             self._process.start()
         return receiving
 
@@ -134,6 +134,20 @@ def _without_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _without_working_folder() -> Iterator[None]:
+    """A process started in here imports nothing from the folder it runs in (NFR-01)."""
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONSAFEPATH"]
+        else:
+            os.environ["PYTHONSAFEPATH"] = before
 
 
 # -- in the process
