@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from minutebook.record.layout import Layout
@@ -46,8 +47,7 @@ def snapshot(root: Path) -> dict[str, bytes]:
         elif path.is_file() and not path.name.endswith((".lock", ".digest")):
             found[name] = path.read_bytes()
             if name == "instructions/sessions.jsonl":
-                # The clock's, and not the session's: when its project's folder was looked at.
-                found[name] = re.sub(rb'"looked":"[^"]*"', b'"looked":"then"', found[name])
+                found[name] = _last_words(found[name])
     return found
 
 
@@ -73,3 +73,11 @@ def times(root: Path) -> dict[str, int]:
 def age(path: Path) -> None:
     """Make a file look long finished."""
     os.utime(path, (LONG_AGO, LONG_AGO))
+
+
+def _last_words(lines: bytes) -> bytes:
+    """What a file says to which lines are added: the last line of each session, whatever came
+    before, without the clock's part of it (when the project's folder was looked at)."""
+    said = re.sub(rb'"looked":"[^"]*"', b'"looked":"then"', lines)
+    last = {msgspec.json.decode(line)["session_id"]: line for line in said.splitlines()}
+    return b"\n".join(last[id] for id in sorted(last))

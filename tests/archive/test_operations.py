@@ -20,7 +20,7 @@ from minutebook.errors import BadArgument, Locked, NotFound
 from minutebook.examples import example_scripts
 from minutebook.record.database import integrity, open_database
 from minutebook.record.layout import Layout, SessionFolder
-from minutebook.record.store import writing
+from minutebook.record.store import patiently, writing
 from minutebook.sources.library import Library
 from tests.archive.conftest import Write, age, dump, snapshot, times
 from tests.archive.steps import (
@@ -564,6 +564,8 @@ def killed_and_finished(source: Path, tmp_path: Path, times_killed: int) -> None
         time.sleep(chance.uniform(0.1, taken))
         os.killpg(process.pid, 9)
         process.wait()
+        with patiently(layout.lock, "test", 10):
+            pass  # its workers hold it until they are gone, too
         for path in documents(layout):
             read_inscription(path)  # nothing visible is torn
         subprocess.run([sys.executable, "-c", _RUN, str(layout.root), str(source)], check=True)

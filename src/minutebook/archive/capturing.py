@@ -44,7 +44,8 @@ from minutebook.record.instructions import (
     keep_version,
     read_sessions,
 )
-from minutebook.record.layout import Layout
+from minutebook.record.layout import Layout, SessionFolder
+from minutebook.record.recover import StoredRounds
 from minutebook.sources.base import Source
 from minutebook.sources.registry import SOURCES
 
@@ -60,6 +61,26 @@ class Found(msgspec.Struct, frozen=True):
 
     kept: KeptInstructions
     contents: dict[str, str]
+
+
+class Noted(msgspec.Struct, frozen=True):
+    """A session that was written just now, and what of its instructions was seen meanwhile."""
+
+    info: SessionInfo
+    root: Path | None
+    sightings: tuple[Sighting, ...]
+    """In the rounds that were added."""
+    folder: SessionFolder
+    whole: bool
+    """Whether all its rounds were added just now."""
+
+    def in_all(self) -> tuple[Sighting, ...]:
+        """What all its rounds record."""
+        source = SOURCES.get(self.info.source)
+        if self.whole or source is None:
+            return self.sightings
+        rounds = map(StoredRounds(self.folder).read, self.folder.numbers())
+        return tuple(sightings_in(source, rounds))
 
 
 class _File(msgspec.Struct, frozen=True):
@@ -151,20 +172,20 @@ class Looking:
         return self._homes[key]
 
 
-def capture(
-    layout: Layout, sessions: Mapping[str, tuple[SessionInfo, Path | None, tuple[Sighting, ...]]]
-) -> None:
-    """Keep the instructions of sessions that were written just now; the caller holds the lock."""
+def capture(layout: Layout, sessions: Mapping[str, Noted], *, anew: bool) -> None:
+    """Keep the instructions of sessions that were written just now; the caller holds the lock.
+
+    With `anew` not only new rounds are looked at: a run that was killed may have written some.
+    """
     known, _ = read_sessions(layout)
     looking = Looking()
-    for id, (info, root, sightings) in sessions.items():
+    for id, noted in sessions.items():
         old = known.get(id)
         try:
             if old is None:
-                found = looking.at(info, root, sightings)
-                keep(layout, found)
-            elif sightings:
-                grown = _grown(old, info, sightings)
+                keep(layout, looking.at(noted.info, noted.root, noted.in_all()))
+            elif sightings := noted.in_all() if anew else noted.sightings:
+                grown = _grown(old, noted.info, sightings)
                 if grown.kept != old:
                     keep(layout, grown)
         except OSError:

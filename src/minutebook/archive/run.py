@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from pathlib import Path
 from types import TracebackType
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.capturing import capture
+from minutebook.archive.capturing import Noted, capture
 from minutebook.archive.coverage import ranges_of
 from minutebook.archive.formats import write_format
 from minutebook.archive.prospective import keep_engagements
@@ -16,9 +15,7 @@ from minutebook.archive.relocate import relocate
 from minutebook.archive.upgrade import upgrade
 from minutebook.archive.upkeep import cover_sessions, is_indexed, write_page
 from minutebook.archive.writing import Done, SessionWriting, is_live
-from minutebook.derive.instructions import Sighting
 from minutebook.errors import Conflict
-from minutebook.model import SessionInfo
 from minutebook.record.database import Broken, count_rows, open_database, put_rows
 from minutebook.record.indexes import write_indexes
 from minutebook.record.layout import SessionFolder
@@ -91,7 +88,7 @@ class WritingRun(RunView):
         self._stack = ExitStack()
         self._rows: list[RoundRow] = []
         self._changed = False
-        self._instructed: dict[str, tuple[SessionInfo, Path | None, tuple[Sighting, ...]]] = {}
+        self._instructed: dict[str, Noted] = {}
         self.remarks: list[str] = []
 
     def __enter__(self) -> WritingRun:
@@ -153,19 +150,27 @@ class WritingRun(RunView):
             entry.size, entry.mtime = transcript.size, transcript.mtime
             entry.head, entry.beside = done.head, done.beside
             self.ledger.sessions[transcript.session_id] = entry
-            about = (entry.info, transcript.root, done.instructions)
-            self._instructed[transcript.session_id] = about
+            self._instructed[transcript.session_id] = Noted(
+                entry.info,
+                transcript.root,
+                done.instructions,
+                SessionFolder(self.layout.folder(entry.agent_id, entry.session_id)),
+                len(published.rows) == entry.rounds,
+            )
         elif done.foreign is not None:
             self.ledger.unusable[transcript.location] = (transcript.size, transcript.mtime)
 
     def _index(self) -> None:
-        """The cross-session database, the index files and the ledger, in that order.
+        """The instructions, the cross-session database, the index files and the ledger.
 
         The ledger comes last: with it, the next run has nothing to do.
         """
         expected = sum(entry.rounds for entry in self.ledger.sessions.values())
         held = count_rows(self.layout.database) if not self.layout.database.is_dir() else -1
         stale = held + len(self._rows) != expected
+        if self._instructed:
+            # Before the database, which tells the next run whether this one was killed.
+            capture(self.layout, self._instructed, anew=stale)
         if stale:
             # Gone, truncated, or from a run that was killed: from the round files.
             make_sessions_database(self.archive, self.ledger.sessions.values())
@@ -178,8 +183,6 @@ class WritingRun(RunView):
                     cover_rows(database, id, ranges_of(records[id]))
         if self._changed or stale:
             write_indexes(self.layout, self.ledger.sessions.values())
-            if self._instructed:
-                capture(self.layout, self._instructed)
             save_ledger(self.layout, self.ledger)
             self.archive.read_again()
             if self._rows:
