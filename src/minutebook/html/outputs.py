@@ -94,7 +94,8 @@ def terminal(text: str, most: int) -> Markup:
 
 def _piece(text: str, most: int) -> Markup:
     masked = Masked(text, most)
-    return masked.put_back(linked(html.escape(masked.text)))
+    # Quotation marks stay: here is no attribute, they end an address, and logs have many.
+    return masked.put_back(linked(html.escape(masked.text, quote=False)))
 
 
 def _overwritten(text: str) -> str:
