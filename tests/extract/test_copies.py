@@ -22,7 +22,7 @@ from minutebook.index.query import Query
 from minutebook.mcp.tools import Tools
 from minutebook.model.engagement import SessionRecord
 from minutebook.verbs.correct import correct
-from minutebook.verbs.ingest import IngestReport, ingest
+from minutebook.verbs.ingest import Ingestion, IngestReport, ingest
 from minutebook.verbs.stats import stats
 from minutebook.verbs.survey import survey
 from minutebook.web.api import engagements
@@ -139,6 +139,17 @@ def test_a_copy_waits_for_an_answer(held: Held) -> None:
     assert FIRST not in archive.minutes.stored()
     with serve(whole) as stub:
         assert by_model(archive, stub).copies == 1 and len(stub.requests) == 1
+    assert told(archive, FIRST).copy_of == FORK
+
+
+def test_a_stopped_run_leaves_no_copy_that_counts_twice(held: Held) -> None:
+    """UND-08, NFR-02: what a run labelled before it was stopped is compared by the next."""
+    archive = held(first=rounds(4), fork=rounds(5))
+    with Ingestion(archive, OfflineExtractor(), ended=True) as stopped:
+        for _ in stopped.read():
+            pass
+    assert told(archive, FIRST).copy_of is None
+    ingest(archive, OfflineExtractor(), ended=True)
     assert told(archive, FIRST).copy_of == FORK
 
 

@@ -340,8 +340,10 @@ class Ingestion:
         self.pending = [m for m in self.pending if m.info.id not in left]
 
     def _take_copies(self) -> None:
-        changed, asked = sorted(self._changed), {material.info.id for material in self.pending}
-        for record in with_copies(self._archive, changed, self._waiting, self._records):
+        # What a killed run labelled was never compared with copies of it.
+        news = sorted(self._changed if self._complete else self._records)
+        asked = {material.info.id for material in self.pending}
+        for record in with_copies(self._archive, news, self._waiting, self._records):
             self._copies += record.session_id not in asked
             self._written.discard(record.session_id)
             self._write(record)
