@@ -1,0 +1,146 @@
+"""The main commits of a range, named together in one heading (UND-02).
+
+A range that committed several things is not about the last of them: features and fixes are named
+before tests, documents and tidying, what came first before what followed from it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+
+from minutebook.derive.activity import Activity
+from minutebook.extract.offline.candidates import is_telling, subject_of
+from minutebook.extract.offline.headings import (
+    MOST_WORDS,
+    capital,
+    heading_of,
+    is_long_enough,
+    is_wide,
+    length_of,
+    shortened,
+    telling,
+    uncapital,
+)
+from minutebook.extract.offline.topic_model import stems
+
+_MOST = 12  # commits that are looked at
+_NAMED = 3  # of them
+_ALIKE = 0.6  # of their words: one is the other, made again
+_BRIEFLY = (8, 5)  # words of a commit that has to leave room for another
+_SIDE = re.compile(
+    r"^(?:(?:docs?|tests?|chore|ci|style|build|lint|release|deps)\b[^:]{0,60}:"
+    r"|(?:\w+\([^)]{0,60}\)!?: *)?(?:(?:fix|add|update|write|stub|make|improve|satisfy|resolve"
+    r"|correct|clean|remove)\w* (?:\S+ ){0,4}?(?:tests?|lint\w*|typos?|docs?|readme\S*|changelog"
+    r"|comments?|formatting|whitespace|conflicts?|golangci\S*|ci|coverage)\b"
+    r"|(?:address|apply|format|gofmt|lint|tests?|bump|typos?|document|regenerate|simplify|polish"
+    r"|tidy|respond|review|clarify)\b))",
+    re.IGNORECASE,
+)
+_REVERT = re.compile(r"^revert:?\s+[\"“]?(?P<what>.+?)[\"”]?$", re.IGNORECASE)
+_SCOPE = re.compile(r"^[a-z]+\((?P<scope>[A-Za-z][\w-]{2,20})\)!?:")
+
+
+@dataclass(frozen=True, slots=True)
+class _Commit:
+    text: str
+    side: bool
+    scope: str
+    words: frozenset[str]
+
+
+def main_commits(
+    part: Sequence[Activity], used: Collection[str], tests: bool = False
+) -> list[_Commit]:
+    """What a range committed, each thing once: the main ones, or one and what goes with it.
+
+    `used` was made before it; `tests` are no side matter where they were asked for. Nothing where
+    what is left after a revert is aside.
+    """
+    subjects = [subject for subject in _kept(part) if is_telling(subject)]
+    new = [subject for subject in subjects if subject not in used]
+    if new and all(map(_SIDE.match, new)):
+        new = subjects  # documents and tests of what is being made anew
+    found = _read(new)
+    main = found if tests else [commit for commit in found if not commit.side]
+    if not main:
+        return [] if any(map(_reverts, part)) else found
+    return main if len(main) > 1 else main + [commit for commit in found if commit.side]
+
+
+def _read(subjects: Sequence[str]) -> list[_Commit]:
+    found: list[_Commit] = []
+    for subject in subjects:
+        text = heading_of(subject_of(subject))
+        if text is None or telling(text) < 1:
+            continue
+        words = frozenset(stems(text))
+        scope = _SCOPE.match(subject)
+        made = _Commit(text, bool(_SIDE.match(subject)), scope["scope"] if scope else "", words)
+        if not any(_is_same(made, other) for other in found):
+            found.append(made)
+        if len(found) == _MOST:
+            break
+    return found
+
+
+def _reverts(round: Activity) -> bool:
+    return any(_REVERT.match(commit.subject) for commit in round.commits)
+
+
+def _kept(part: Sequence[Activity]) -> Iterator[str]:
+    """Subjects of a range's commits, without what was reverted or made anew at once."""
+    subjects: list[str] = []
+    for commit in (commit for round in part for commit in round.commits):
+        if commit.amends and subjects:
+            subjects.pop()
+        if reverted := _REVERT.match(subject_of(commit.subject)):
+            undone = reverted["what"].lower()
+            subjects = [s for s in subjects if undone not in (s.lower(), subject_of(s).lower())]
+        else:
+            subjects.append(commit.subject)
+    return iter(dict.fromkeys(subjects))
+
+
+def _is_same(one: _Commit, other: _Commit) -> bool:
+    shared = len(one.words & other.words)
+    return shared >= _ALIKE * min(len(one.words), len(other.words))
+
+
+def together(commits: Sequence[_Commit], before: str = "") -> str | None:
+    """One heading that names two or three commits; None where they do not fit into one."""
+    if len(commits) < 2 or any(is_wide(commit.text) for commit in commits):
+        return None
+    room = MOST_WORDS - length_of(before)
+    levels = range(len(_BRIEFLY) + 1)
+    for place, first, second in product(range(1, len(commits)), levels, levels):
+        said = _briefly(commits[0].text, first)
+        more = _briefly(commits[place].text, second)
+        if said and more and length_of(said) + length_of(more) <= room:
+            parts = [said, more, *_more(commits[place + 1 :], room, said, more)]
+            return _joined(parts, commits, before)
+    return None
+
+
+def _briefly(text: str, level: int) -> str | None:
+    """A commit's text in whole, or in so few words that another fits beside it."""
+    return shortened(text, MOST_WORDS if level == 0 else _BRIEFLY[level - 1])
+
+
+def _more(commits: Sequence[_Commit], room: int, *said: str) -> Iterator[str]:
+    left = room - sum(map(length_of, said))
+    fitting = (text for c in commits if (text := shortened(c.text, left)) is not None)
+    return islice(fitting, _NAMED - len(said))
+
+
+def _joined(parts: Sequence[str], commits: Sequence[_Commit], before: str) -> str | None:
+    said = "; ".join([parts[0], *map(uncapital, parts[1:])])
+    scopes = {commit.scope for commit in commits}
+    if before:
+        said = f"{before}: {uncapital(said)}"
+    elif len(scopes) == 1 and (scope := scopes.pop()) and scope.lower() not in said.lower():
+        placed = f"{scope[:1].upper()}{scope[1:]}: {uncapital(said)}"
+        said = placed if length_of(placed) <= MOST_WORDS else said
+    return capital(said) if is_long_enough(said) else None
