@@ -134,7 +134,7 @@ class Heading:
     """How many of its kind came before it."""
     sentence: int = 0
     completed: str = ""
-    """What was added to it: the files or the project worked in, the request opened, "Fix", "plan"."""
+    """What was added to it: files or project worked in, the request opened, "Fix", "plan"."""
     cut: bool = False
     """Whether its sentence goes on."""
     said: str = ""

@@ -31,13 +31,15 @@ _NAMED = 3  # of them
 _ALIKE = 0.6  # of their words: one is the other, made again
 _BRIEFLY = (8, 5)  # words of a commit that has to leave room for another
 _SIDE = re.compile(
-    r"^(?:(?:docs?|tests?|chore|ci|style|build|lint|release|deps)\b[^:]{0,60}:"
-    r"|(?:\w+\([^)]{0,60}\)!?: *)?(?:(?:fix|add|update|write|stub|make|improve|satisfy|resolve"
+    r"^(?:(?:\w+\([^)]{0,60}\)!?: *)?(?:(?:fix|add|update|write|stub|make|improve|satisfy|resolve"
     r"|correct|clean|remove)\w* (?:\S+ ){0,4}?(?:tests?|lint\w*|typos?|docs?|readme\S*|changelog"
     r"|comments?|formatting|whitespace|conflicts?|golangci\S*|ci|coverage)\b"
     r"|(?:address|apply|format|gofmt|lint|tests?|bump|typos?|document|regenerate|simplify|polish"
     r"|tidy|respond|review|clarify)\b))",
     re.IGNORECASE,
+)
+_MARKED = re.compile(  # by the convention for subjects
+    r"^(?:docs?|tests?|chore|ci|style|build|lint|release|deps)\b[^:]{0,60}:", re.IGNORECASE
 )
 _REVERT = re.compile(r"^revert:?\s+[\"“]?(?P<what>.+?)[\"”]?$", re.IGNORECASE)
 _SCOPE = re.compile(r"^[a-z]+\((?P<scope>[A-Za-z][\w-]{2,20})\)!?:")
@@ -47,6 +49,7 @@ _SCOPE = re.compile(r"^[a-z]+\((?P<scope>[A-Za-z][\w-]{2,20})\)!?:")
 class _Commit:
     text: str
     side: bool
+    marked: bool
     scope: str
     words: frozenset[str]
 
@@ -54,20 +57,26 @@ class _Commit:
 def main_commits(
     part: Sequence[Activity], used: Collection[str], tests: bool = False
 ) -> list[_Commit]:
-    """What a range committed, each thing once: the main ones, or one and what goes with it.
+    """What a range committed, each thing once, and only the main ones if there are such.
 
     `used` was made before it; `tests` are no side matter where they were asked for. Nothing where
     what is left after a revert is aside.
     """
     subjects = [subject for subject in _kept(part) if is_telling(subject)]
-    new = [subject for subject in subjects if subject not in used]
-    if new and all(map(_SIDE.match, new)):
-        new = subjects  # documents and tests of what is being made anew
-    found = _read(new)
+    found = _read([subject for subject in subjects if subject not in used])
     main = found if tests else [commit for commit in found if not commit.side]
+    if not main and found and (again := _made_anew(part, used)):
+        return [commit for commit in _read(again) if not commit.side] + found
     if not main:
         return [] if any(map(_reverts, part)) else found
-    return main if len(main) > 1 else main + [commit for commit in found if commit.side]
+    alone = main != found and len(main) == 1 and found[0].side and not found[0].marked
+    return [found[0], *main] if alone else main  # its tests came first: they were as much asked for
+
+
+def _made_anew(part: Sequence[Activity], used: Collection[str]) -> list[str]:
+    """Earlier commits that most rounds of a range went into: tests and documents belong to them."""
+    made = [c.subject for round in part for c in round.commits if c.subject in used]
+    return list(dict.fromkeys(made)) if len(made) > len(part) / 2 else []
 
 
 def _read(subjects: Sequence[str]) -> list[_Commit]:
@@ -78,7 +87,9 @@ def _read(subjects: Sequence[str]) -> list[_Commit]:
             continue
         words = frozenset(stems(text))
         scope = _SCOPE.match(subject)
-        made = _Commit(text, bool(_SIDE.match(subject)), scope["scope"] if scope else "", words)
+        marked = _MARKED.match(subject) is not None
+        side = marked or _SIDE.match(subject) is not None
+        made = _Commit(text, side, marked, scope["scope"] if scope else "", words)
         if not any(_is_same(made, other) for other in found):
             found.append(made)
         if len(found) == _MOST:

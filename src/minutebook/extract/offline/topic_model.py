@@ -212,7 +212,7 @@ class Range:
         """Whether something other than tests was changed."""
         worked = requests_of(part)
         self._shares = [share for _, share in worked]
-        self.tests = any(
+        self.tests = _TESTS.search(title or "") is not None or any(
             share >= _MOST and _TESTS.search(without_command(round.prompt)[:_BEGINS])
             for round, share in worked
         )
@@ -315,7 +315,7 @@ def _form(heading: Heading, given: Range) -> dict[str, float]:
         found["torn"] = 1.0
     if heading.kind in _SINGLE and given.pieces[heading.kind] >= _MANY:
         found["one of many"] = 1.0
-    if given.worked and heading.kind in (*_AGENTS, *_TYPED) and _LOOKS.match(heading.bare):
+    if given.worked and heading.kind in (*_AGENTS, *_TYPED) and explores(heading.bare):
         found["explores"] = 1.0 if heading.kind in _AGENTS else 0.5
     if given.worked and _ASIDE.match(heading.bare):
         found["side step"] = 0.0 if given.tests else 1.0
@@ -327,6 +327,11 @@ def _form(heading: Heading, given: Range) -> dict[str, float]:
     if given.whole and heading.kind == "title":
         found["whole title"] = 1.0
     return found
+
+
+def explores(text: str) -> bool:
+    """Whether a heading only looks around, which is a step of every piece of work."""
+    return _LOOKS.match(text) is not None
 
 
 def says(heading: Heading) -> bool:

@@ -38,6 +38,7 @@ from minutebook.extract.offline.topic_model import (
     Model,
     Range,
     described,
+    explores,
     model,
     reading,
     stems,
@@ -53,6 +54,7 @@ _FEW_NAMES = 2
 _WRITTEN = ("pull", "commit")  # by the person or the agent when the work was done
 _AS_A_WHOLE = ("title", "plan", "head", "pull")
 """Headings that were written for all of the work."""
+_STEPS = ("task", "opening")
 _SAID = ("opening", "closing", "report")  # by the agent, on its way
 _TYPED = ("request", "later")
 _BADLY = -0.2  # as a statement about something unseen does
@@ -95,14 +97,11 @@ def _several(best: Heading, of: Range, used: Collection[str]) -> str | None:
     """What was committed, where that is more than one thing and the heading names a step of it."""
     commits = main_commits(of.part, used, of.tests)
     if len(commits) < 2:
-        return None
-    if best.kind == "commit" and commits[1].side and not commits[0].side:
-        # One thing, with its tests and documents: they are named only where they came first.
-        if commits[0].words & set(stems(best.bare)):
-            return None
-        return together(commits) or commits[0].text
+        main = commits[0] if commits and best.kind == "commit" else None
+        other = main is not None and not main.words & set(stems(best.bare))
+        return main.text if main and other and is_long_enough(main.text) else None
     if best.kind not in _AS_A_WHOLE and not (best.kind == "request" and best.sentence == 0):
-        return None if commits[1].side else together(commits)
+        return together(commits)
     said = set(stems(best.bare))
     if best.kind != "title" or any(said & commit.words for commit in commits):
         return together(commits) if _is_thin(best, of.part) else None
@@ -121,6 +120,13 @@ def _completed(
     best = named[0]
     told = best.kind in _SAID or best.reads <= _BADLY
     verb = _verb_of(part[0])
+    if (
+        best.kind in _STEPS
+        and explores(best.bare)
+        and branch
+        and ticket_of(part[0].prompt[:_LOOKED_AT])
+    ):
+        return _of_branch(branch, part, verb)  # a ticket's branch says what it is about
     told = told or bool(verb and best.kind in _TYPED and not is_imperative(best.bare))
     alone = told and branch and (verb or not any(map(is_asked, part)))
     if not (_is_thin(best, part) or alone or best.reads <= _BADLY):
