@@ -92,7 +92,7 @@ _STATEMENT = re.compile(
     r"|remember|say|assume|keep in mind"
     r"|based|enough|like|consider|either|without|during|about|per|via|for|since|because|while"
     r"|once|after|before|not|no|yes|until|recently|currently|previously|originally|yesterday|today"
-    r"|causing|leading to|resulting in|meaning|allowing"
+    r"|rather than|instead of|causing|leading to|resulting in|meaning|allowing"
     r"|e\.g|i\.e|bis vor|bisher|jusqu|hasta ahora"
     r"|which|who|where|of|or|with|than|to|from|in|through|throughout|across|under|over"
     r"|on|at|by|into|ich|du|es|wir|das|sie|wenn|je|tu|il|elle|on|ça|cela|c['’]est|nous|vous|si|yo"
@@ -179,12 +179,13 @@ def heading_of(sentence: str) -> str | None:
     text = _LINE.sub(r"\1", text) if ":" in text else text
     if _CODE.search(text) or text.startswith(("/", "@", "~", "[")):
         return None
-    shorter = _AFTERTHOUGHT.sub("", _ERRAND.sub("", text))
+    whole = _ERRAND.sub("", text) if "commit" in text or "push" in text else text
+    shorter = _AFTERTHOUGHT.sub("", whole)
     text = shorter if length_of(shorter) >= FEWEST_WORDS else text
     kept = _whole(text)
     if kept is None or _EMPTY.match(kept) or _STATEMENT.match(kept) or not _says(kept):
         return None
-    if _OBJECTLESS.match(kept) or (_COMMAND_LINE.match(kept) and not _opens_well(kept)):
+    if _OBJECTLESS.match(kept) or ("--" in kept and _is_command_line(kept)):
         return None
     if sum(map(str.isalpha, kept)) < 0.6 * len(kept.replace(" ", "")):
         return None  # numbers, log lines, tables
@@ -248,9 +249,10 @@ def _says(heading: str) -> bool:
     return is_wide(heading) or (" " in heading and names(heading) >= 1)
 
 
-def _opens_well(heading: str) -> bool:
-    """Whether a heading with a flag begins as people write: "add --json", not "tool run --json"."""
-    return is_imperative(heading) or heading.split(maxsplit=1)[0] in GENERIC
+def _is_command_line(text: str) -> bool:
+    """Whether a text is typed at a console: "tool run --json", not "add --json"."""
+    named = is_imperative(text) or text.split(maxsplit=1)[0] in GENERIC
+    return not named and _COMMAND_LINE.match(text) is not None
 
 
 @lru_cache(maxsize=4_096)

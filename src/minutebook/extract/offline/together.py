@@ -27,13 +27,18 @@ from minutebook.extract.offline.headings import (
 from minutebook.extract.offline.topic_model import stems
 
 _MOST = 12  # commits that are looked at
+_ACRONYM = 3  # letters: "cli", "api"
 _NAMED = 3  # of them
 _ALIKE = 0.6  # of their words: one is the other, made again
-_BRIEFLY = (8, 5)  # words of a commit that has to leave room for another
+_BRIEFLY = ((8, 4), (5, 4), (5, 3))
+"""At most and at least so many words of a commit that has to leave room for another."""
+_LEVELS = sorted(
+    product(range(len(_BRIEFLY) + 1), repeat=2), key=lambda pair: (max(pair), sum(pair))
+)
 _SIDE = re.compile(
-    r"^(?:(?:\w+\([^)]{0,60}\)!?: *)?(?:(?:fix|add|update|write|stub|make|improve|satisfy|resolve"
-    r"|correct|clean|remove)\w* (?:\S+ ){0,4}?(?:tests?|lint\w*|typos?|docs?|readme\S*|changelog"
-    r"|comments?|formatting|whitespace|conflicts?|golangci\S*|ci|coverage)\b"
+    r"^(?:(?:\w+(?:\([^)]{0,60}\))?!?: *)?(?:(?:fix|add|update|write|stub|make|improve|satisfy"
+    r"|resolve|correct|clean|remove)\w* (?:\S+ ){0,4}?(?:tests?|lint\w*|typos?|docs?|readme\S*"
+    r"|changelog|comments?|formatting|whitespace|conflicts?|golangci\S*|ci|coverage)\b"
     r"|(?:address|apply|format|gofmt|lint|tests?|bump|typos?|document|regenerate|simplify|polish"
     r"|tidy|respond|review|clarify)\b))",
     re.IGNORECASE,
@@ -125,8 +130,7 @@ def together(commits: Sequence[_Commit], before: str = "") -> str | None:
     if len(commits) < 2 or any(is_wide(commit.text) for commit in commits):
         return None
     room = MOST_WORDS - length_of(before)
-    levels = range(len(_BRIEFLY) + 1)
-    for place, first, second in product(range(1, len(commits)), levels, levels):
+    for place, (first, second) in product(range(1, len(commits)), _LEVELS):
         said = _briefly(commits[0].text, first)
         more = _briefly(commits[place].text, second)
         if said and more and length_of(said) + length_of(more) <= room:
@@ -137,7 +141,7 @@ def together(commits: Sequence[_Commit], before: str = "") -> str | None:
 
 def _briefly(text: str, level: int) -> str | None:
     """A commit's text in whole, or in so few words that another fits beside it."""
-    return shortened(text, MOST_WORDS if level == 0 else _BRIEFLY[level - 1])
+    return shortened(text, *_BRIEFLY[level - 1]) if level else shortened(text, MOST_WORDS)
 
 
 def _more(commits: Sequence[_Commit], room: int, *said: str) -> Iterator[str]:
@@ -152,6 +156,7 @@ def _joined(parts: Sequence[str], commits: Sequence[_Commit], before: str) -> st
     if before:
         said = f"{before}: {uncapital(said)}"
     elif len(scopes) == 1 and (scope := scopes.pop()) and scope.lower() not in said.lower():
-        placed = f"{scope[:1].upper()}{scope[1:]}: {uncapital(said)}"
+        scope = scope.upper() if len(scope) <= _ACRONYM else scope[:1].upper() + scope[1:]
+        placed = f"{scope}: {uncapital(said)}"
         said = placed if length_of(placed) <= MOST_WORDS else said
     return capital(said) if is_long_enough(said) else None

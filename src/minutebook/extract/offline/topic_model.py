@@ -63,7 +63,7 @@ _CHECKS = re.compile(
     r"(?:check|verify|see|find out|investigate) (?:if|whether|why|how)\b", re.IGNORECASE
 )
 READS = {
-    "deictic": -0.08,
+    "deictic": -0.12,
     "question": -0.1,
     "statement": -0.12,
     "thin": -0.15,
@@ -95,9 +95,9 @@ _LOOKS = re.compile(
 )
 _AGENTS = ("task", "opening", "closing", "report")  # headings of the agent, or of its helpers
 _ASIDE = re.compile(
-    r"(?:(?:add|write|create|update|fix|run|extend|improve|include|implement|remove|consolidate)\w*:?"
+    r"(?:(?:add|write|create|update|fix|run|extend|improve|include|implement|remove|modify|consolidate)\w*:?"
     r" (?:\S+ ){0,4}?(?:(?:unit|integration|e2e|regression|test|focused)[ -])*"
-    r"(?:(?:\w+_)?tests?|lint\w*|coverage|typos?)\b|tests? )",
+    r"(?:(?:\w+_)?tests?|lint\w*|coverage|typos?|(?-i:Test[A-Z]\w+))\b|tests? )",
     re.IGNORECASE,
 )
 _TESTS = re.compile(r"\b(?:tests?|testing|lint\w*|coverage|typos?|ci)\b", re.IGNORECASE)
@@ -315,10 +315,11 @@ def _form(heading: Heading, given: Range) -> dict[str, float]:
         found["torn"] = 1.0
     if heading.kind in _SINGLE and given.pieces[heading.kind] >= _MANY:
         found["one of many"] = 1.0
-    if given.worked and heading.kind in (*_AGENTS, *_TYPED) and explores(heading.bare):
-        found["explores"] = 1.0 if heading.kind in _AGENTS else 0.5
-    if given.worked and _ASIDE.match(heading.bare):
-        found["side step"] = 0.0 if given.tests else 1.0
+    if given.worked:
+        if heading.kind not in _WRITTEN and explores(heading.bare):
+            found["explores"] = 1.0 if heading.kind in _AGENTS else 0.5
+        if not given.tests and _ASIDE.match(heading.bare):
+            found["side step"] = 1.0
     if heading.kind in _TYPED:
         item = _LISTED.match(heading.text) and (heading.place or heading.sentence)
         found["listed"] = 1.0 if item else 0.0
