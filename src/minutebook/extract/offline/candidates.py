@@ -254,7 +254,7 @@ def _completed(heading: Heading, work: Work) -> Iterator[Heading]:
     """The heading, and with what is known of the work where it leaves room for that."""
     yield heading
     length = length_of(heading.text)
-    if heading.kind == "plan" and 1 < length < FEWEST_WORDS and not is_wide(heading.text):
+    if heading.kind == "plan" and 1 < length < FEWEST_WORDS - 1 and not is_wide(heading.text):
         text = "plan to " + uncapital(heading.text) if is_imperative(heading.text) else ""
         text = f"Implement the {text or heading.text + ' plan'}"
         yield replace(heading, text=text, completed="plan", said=heading.text)
@@ -397,11 +397,10 @@ def _answers(part: Sequence[Activity]) -> Iterator[tuple[str, str, int, int]]:
     told = [round.answer for round in reversed(part) if len(round.answer) > 60][:3]
     for place, answer in enumerate(told):
         heads = headlines(answer)
-        listed = [head for head in heads if _NUMBERED.match(head)]
-        if len(listed) > 1:  # each is one of several
-            heads = [head for head in heads if head not in listed]
+        listed = sum(_NUMBERED.match(head) is not None for head in heads) > 1
         for order, heading in enumerate(heads[:3]):
-            yield heading, "report", place, order
+            item = listed and _NUMBERED.match(heading)  # one of several
+            yield heading, "report", place, max(order, _LISTED) if item else order
         for order, sentence in enumerate(sentences_of(answer)[:4]):
             if not _ITEM.match(sentence) or is_report(without_marks(sentence)):
                 yield sentence, "closing", place, order

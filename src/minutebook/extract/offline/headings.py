@@ -102,6 +102,7 @@ _STATEMENT = re.compile(
 _STATUS = re.compile(
     r"^(?:(?:changes |all |successfully )?(?:committed|pushed|merged|amended|rebased|done"
     r"|ready|clean|green)\b"
+    r"|ran (?:\w+ )?(?:tests?|checks?|lint|build)"
     r"|commit(?: \w+)? (?:amended|created|successful)"
     r"|(?:all )?(?:\d+ )?(?:tests?|checks?|lint|build|ci)\b.{0,30}\b(?:pass(?:es|ed|ing)?"
     r"|clean|green)\b"

@@ -37,8 +37,9 @@ _LEVELS = sorted(
 )
 _SIDE = re.compile(
     r"^(?:(?:\w+(?:\([^)]{0,60}\))?!?: *)?(?:(?:fix|add|update|write|stub|make|improve|satisfy"
-    r"|resolve|correct|clean|remove)\w* (?:\S+ ){0,4}?(?:tests?|lint\w*|typos?|docs?|readme\S*"
-    r"|changelog|comments?|formatting|whitespace|conflicts?|golangci\S*|ci|coverage)\b"
+    r"|resolve|correct|clean|remove)\w* (?:\S+ ){0,4}?(?:tests?|(?-i:Test[A-Z]\w*)|lint\w*|typos?"
+    r"|docs?|readme\S*|changelog|comments?|formatting|whitespace|conflicts?|golangci\S*|ci"
+    r"|coverage)\b"
     r"|(?:address|apply|format|gofmt|lint|tests?|bump|typos?|document|regenerate|simplify|polish"
     r"|tidy|respond|review|clarify)\b))",
     re.IGNORECASE,

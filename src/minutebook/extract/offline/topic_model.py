@@ -320,10 +320,11 @@ def _form(heading: Heading, given: Range) -> dict[str, float]:
             found["explores"] = 1.0 if heading.kind in _AGENTS else 0.5
         if not given.tests and _ASIDE.match(heading.bare):
             found["side step"] = 1.0
+    if heading.kind in (*_TYPED, "report") and heading.sentence > 1:
+        found["late"] = 2.0 if heading.kind == "report" else 1.0
     if heading.kind in _TYPED:
         item = _LISTED.match(heading.text) and (heading.place or heading.sentence)
         found["listed"] = 1.0 if item else 0.0
-        found["late"] = 1.0 if heading.sentence > 1 else 0.0
         found["little work"] = given.idle(heading)
     if given.whole and heading.kind == "title":
         found["whole title"] = 1.0

@@ -100,7 +100,8 @@ def _several(best: Heading, of: Range, used: Collection[str]) -> str | None:
         main = commits[0] if commits and best.kind == "commit" else None
         other = main is not None and not main.words & set(stems(best.bare))
         return main.text if main and other and is_long_enough(main.text) else None
-    if best.kind not in _AS_A_WHOLE and not (best.kind == "request" and best.sentence == 0):
+    whole = best.kind in _AS_A_WHOLE and best.completed != "plan"
+    if not whole and not (best.kind == "request" and best.sentence == 0):
         return together(commits)
     said = set(stems(best.bare))
     if best.kind != "title" or any(said & commit.words for commit in commits):
