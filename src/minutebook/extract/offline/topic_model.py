@@ -106,7 +106,7 @@ _SINGLE = ("task",)  # kinds of headings that may be one piece of the work
 _MANY = 4
 _TYPED = ("request", "later")
 _FEW_NAMES = 2
-_BEGINS = 200  # characters of a request that say what it is about
+_BEGINS = 40  # characters of a request that say what it is about
 _MOST = 0.99  # of what was done for any request
 _TEXT = 1_500  # characters of a prompt or an answer whose words are counted
 
@@ -316,8 +316,10 @@ def _form(heading: Heading, given: Range) -> dict[str, float]:
     if heading.kind in _SINGLE and given.pieces[heading.kind] >= _MANY:
         found["one of many"] = 1.0
     if given.worked:
-        if heading.kind not in _WRITTEN and explores(heading.bare):
-            found["explores"] = 1.0 if heading.kind in _AGENTS else 0.5
+        if heading.kind in _AGENTS and explores(heading.bare):
+            found["explores"] = 1.0
+        elif heading.kind in _TYPED and not found["statement"] and explores(heading.bare):
+            found["explores"] = 0.5  # "Search misses notes" is no search
         if not given.tests and _ASIDE.match(heading.bare):
             found["side step"] = 1.0
     if heading.kind in (*_TYPED, "report") and heading.sentence > 1:
