@@ -16,7 +16,11 @@ _TICKET = re.compile(
 )
 _NUMBER = re.compile(r"(?<!\w)#(\d{1,6})\b")
 _READ = 3_000  # characters of an answer or prompt in which a title is looked for
-_LONGEST = 90
+_POINTS = re.compile(r"\b(?:PR|MR|issue|pull request)\s*$", re.IGNORECASE)
+_TITLED = re.compile(  # what follows a number: a link's words, or a title after a colon
+    r"(?:/(?P<slug>[a-z0-9]+(?:-[a-z0-9]+){2,})"
+    r"|[*`\]]*(?:\([^)\s]{1,200}\))?[*`]* *[:–—-]+ *[*`\"“]*(?P<said>[^\n*`”|]{10,90}))"
+)
 
 
 def ticket_of(text: str) -> str:
@@ -27,25 +31,28 @@ def ticket_of(text: str) -> str:
 
 def called(text: str, rounds: Sequence[Activity]) -> str:
     """What the ticket, issue or pull request that a text names is called, if it was said."""
-    if ticket := ticket_of(text):
-        name = re.escape(ticket)
-    elif len(numbers := set(_NUMBER.findall(text))) == 1:
-        name = rf"(?:PR|MR|[Ii]ssue|[Pp]ull [Rr]equest)\s*#{numbers.pop()}"
-    else:
+    ticket = ticket_of(text)
+    numbers = set(_NUMBER.findall(text))
+    if not ticket and len(numbers) != 1:
         return ""
-    titled = re.compile(
-        rf"\b{name}(?:/(?P<slug>[a-z0-9]+(?:-[a-z0-9]+){{2,}})"
-        r"|[*`\]]*(?:\([^)\s]{1,200}\))?[*`]* *[:–—-]+ *[*`\"“]*"
-        rf"(?P<said>[^\n*`”|]{{10,{_LONGEST}}}))",
-        re.IGNORECASE if ticket else 0,
-    )
+    name = ticket.lower() or f"#{numbers.pop()}"
     for said in _said(rounds):
-        if match := titled.search(said):
-            raw = match["slug"].replace("-", " ") if match["slug"] else match["said"]
-            heading = title_heading(mask(raw))
-            if heading is not None and length_of(heading) >= FEWEST_WORDS - 2:
-                return capital(heading)
+        for place in _places(name, said.lower()):
+            if not ticket and not _POINTS.search(said[max(0, place - 14) : place]):
+                continue
+            if match := _TITLED.match(said, place + len(name)):
+                raw = match["slug"].replace("-", " ") if match["slug"] else match["said"]
+                heading = title_heading(mask(raw))
+                if heading is not None and length_of(heading) >= FEWEST_WORDS - 2:
+                    return capital(heading)
     return ""
+
+
+def _places(name: str, text: str) -> Iterator[int]:
+    place = text.find(name)
+    while place >= 0:
+        yield place
+        place = text.find(name, place + 1)
 
 
 def _said(rounds: Sequence[Activity]) -> Iterator[str]:

@@ -222,10 +222,7 @@ class Range:
 
     def idle(self, heading: Heading) -> float:
         """How little was done for a later request, beside that for which most was done."""
-        shares = self._shares
-        if heading.kind != "later" or heading.place >= len(shares):
-            return 0.0
-        return 1.0 - shares[heading.place]
+        return 1.0 - self._shares[heading.place] if heading.place < len(self._shares) else 0.0
 
     def features(self, word: str) -> list[float]:
         """What is known of a word, in the order of `FEATURES`."""
@@ -324,10 +321,11 @@ def _form(heading: Heading, given: Range) -> dict[str, float]:
             found["side step"] = 1.0
     if heading.kind in (*_TYPED, "report") and heading.sentence > 1:
         found["late"] = 2.0 if heading.kind == "report" else 1.0
-    if heading.kind in _TYPED:
-        item = _LISTED.match(heading.text) and (heading.place or heading.sentence)
-        found["listed"] = 1.0 if item else 0.0
-        found["little work"] = given.idle(heading)
+    if heading.kind in _TYPED and (heading.place or heading.sentence):
+        if _LISTED.match(heading.text):
+            found["listed"] = 1.0
+        if heading.kind == "later":
+            found["little work"] = given.idle(heading)
     if given.whole and heading.kind == "title":
         found["whole title"] = 1.0
     return found
