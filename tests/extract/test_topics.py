@@ -335,3 +335,116 @@ def test_a_merge_is_called_by_what_it_brought() -> None:
     """UND-02: merging and pushing is housekeeping; what was committed is the work."""
     merged = asked("Merge main into the orchard/refactor", commits=(Commit("1a2b3c4", SUBJECT),))
     assert topic(merged).endswith("eep the basket of a guest after login")
+
+
+@pytest.mark.parametrize(
+    ("subjects", "expected"),
+    [
+        (
+            ("feat(harvest): group crates by orchard", "feat(harvest): add a weekly chart"),
+            "Harvest: group crates by orchard; add a weekly chart",
+        ),
+        (
+            ("feat: group crates by orchard", "test: cover empty crates", "docs: describe crates",
+             "fix(store): keep apples of closed orchards"),
+            "Group crates by orchard; keep apples of closed orchards",
+        ),
+        (
+            ("Group all crates of the harvest by orchard to make them easier to count by hand",
+             "Add a weekly chart of the harvest for visitors without an account"),
+            "Group all crates of the harvest by orchard; add a weekly chart of the harvest",
+        ),
+        (
+            ("feat: group crates by orchard", "feat: add a weekly chart",
+             'Revert "feat: group crates by orchard"', "fix: sort orchards by name in exports"),
+            "Add a weekly chart; sort orchards by name in exports",
+        ),
+    ],
+)  # fmt: skip
+def test_several_commits_are_named_together(subjects: tuple[str, ...], expected: str) -> None:
+    """UND-02: a range of several commits is called by the main ones, not by the last: features
+    and fixes before tests and documents, none that was reverted, in fifteen words at most."""
+    commits = tuple(Commit(f"{place:07x}", subject) for place, subject in enumerate(subjects))
+    told = topic(asked("go on with the next one, please"), asked("continue", commits=commits))
+    assert told == expected
+    assert length_of(told) <= 15
+
+
+def test_a_short_title_is_completed_by_several_commits() -> None:
+    """UND-02: a title that says nothing of what was committed is followed by that."""
+    commits = (Commit("a", "feat: group crates by orchard"), Commit("b", "fix: sort labels by age"))
+    rounds = (asked("which are feasible?"), asked("do both", commits=commits), asked("thanks"))
+    told = topic_of((*rounds, asked("What is next?")), 0, 3, "Open wishes for the grove")
+    assert told == "Open wishes for the grove: group crates by orchard; sort labels by age"
+
+
+def test_a_commit_of_an_earlier_engagement_is_not_named_with_others() -> None:
+    """UND-02: what was committed before is not what a later range is about."""
+    before = asked("Group the crates", commits=(Commit("a", "Group all crates by orchard"),))
+    again = (
+        Commit("b", "Group all crates by orchard"),
+        Commit("c", "Sort the labels by their age"),
+    )
+    rounds = (before, asked("now the labels", commits=again))
+    assert "roup" not in topic_of(rounds, 1, 2, None)
+
+
+@pytest.mark.parametrize(
+    ("asked_for", "tasks", "expected"),
+    [
+        (
+            ("Keep the apples of closed orchards in the store", "Add a focused unit test for it"),
+            (),
+            "Keep the apples of closed orchards in the store",
+        ),
+        (
+            ("Keep the apples of closed orchards in the store",),
+            ("Find the code paths of closed orchards",),
+            "Keep the apples of closed orchards in the store",
+        ),
+        (
+            ("Add unit tests for the sorting of labels",),
+            (),
+            "Add unit tests for the sorting of labels",
+        ),
+    ],
+)
+def test_a_step_on_the_way_is_not_the_topic(
+    asked_for: tuple[str, ...], tasks: tuple[str, ...], expected: str
+) -> None:
+    """UND-02: tests, lint and looking around do not name work that changed something, unless they
+    were what was asked for."""
+    changed = {"edits": 3, "files": ("/home/dev/orchard/store.py",)}
+    first = asked(asked_for[0], tasks=tasks, **changed)
+    rest = [asked(prompt, edits=1) for prompt in asked_for[1:]]
+    assert topic(first, *rest).startswith(expected)
+
+
+def test_a_ticket_is_completed_by_what_it_is_called() -> None:
+    """UND-02: a number names nothing; the issue's title, where it was said, does."""
+    answer = (
+        "Posted as a comment on [GRO-95](https://tracker.example/GRO-95/group-crates-by-orchard)."
+    )
+    told = topic(asked("I'd like to work on GRO-95", answer=answer), asked("yes"))
+    assert told == "Work on GRO-95: group crates by orchard"
+    review = asked("Review PR #2", answer="Target: PR #2 - Move the harvest to the store")
+    assert topic(review) == "Review PR #2: move the harvest to the store"
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "orchard enable --quiet-harvest",
+        "replace with a configuration instead",
+        "rather than adding a chart to achieve the same effect",
+    ],
+)
+def test_a_command_or_half_a_clause_is_no_heading(typed: str) -> None:
+    """UND-02: a bare command with its flags, and a verb without what it is about, name nothing."""
+    assert heading_of(typed) is None
+
+
+def test_what_comes_after_every_work_is_left_out() -> None:
+    """UND-02: "and then commit it" is no part of what was worked on."""
+    prompt = 'Rename the "Open Orchard" button to "Add to Orchard" and then commit it'
+    assert heading_of(prompt) == "Rename the Open Orchard button to Add to Orchard"

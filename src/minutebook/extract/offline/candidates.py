@@ -35,6 +35,7 @@ from minutebook.extract.offline.requests import (
 )
 from minutebook.extract.offline.verbs import is_imperative, is_report
 
+_NOT_TYPED = ("!", "Operation stopped by hook:")
 _KEPT = 20_000  # characters
 _REQUESTS = 3  # of a range: what is asked after that belongs to what was asked before
 _SENTENCES = 4
@@ -88,6 +89,9 @@ _TELLS = re.compile(
 )
 _GERUND = re.compile(r"[A-Za-z]+ing\b")
 _ITEM = re.compile(r"[-*•]|\d+[.)]")
+_BULLET = re.compile(r"(?:^|\s)(?:\d{1,2}[.)]|[-*•])[\s*_]*$")
+_LISTED = 2  # as the third sentence of a prompt, at best
+_NUMBERED = re.compile(r"\W*(?:(?:step|fix|issue|option|phase|P\d) *)?#?\d+[.:) ]", re.IGNORECASE)
 _STATES = re.compile(
     r"\b(?:is|are|was|were|exists?|becomes?|has|have|says?|means?)\b", re.IGNORECASE
 )
@@ -130,7 +134,7 @@ class Heading:
     """How many of its kind came before it."""
     sentence: int = 0
     completed: str = ""
-    """What was added to it: the files or the project worked in, the request opened, "Fix"."""
+    """What was added to it: files or project worked in, the request opened, "Fix", "plan"."""
     cut: bool = False
     """Whether its sentence goes on."""
     said: str = ""
@@ -250,6 +254,10 @@ def _completed(heading: Heading, work: Work) -> Iterator[Heading]:
     """The heading, and with what is known of the work where it leaves room for that."""
     yield heading
     length = length_of(heading.text)
+    if heading.kind == "plan" and 1 < length < FEWEST_WORDS - 1 and not is_wide(heading.text):
+        text = "plan to " + uncapital(heading.text) if is_imperative(heading.text) else ""
+        text = f"Implement the {text or heading.text + ' plan'}"
+        yield replace(heading, text=text, completed="plan", said=heading.text)
     if heading.text.endswith("?") or length < 2 or is_wide(heading.text):
         return
     trouble = heading.kind != "plan" and _COMPLAINT.match(heading.text)
@@ -278,8 +286,7 @@ def _texts(part: Sequence[Activity], title: str | None) -> Iterator[tuple[str, s
         yield title, "title", 0, 0
     for place, plan in enumerate([round.plan for round in part if round.plan][-2:]):
         yield plan, "plan", place, 0
-    asked = [r for r in part if is_asked(r)][:_REQUESTS]
-    for place, round in enumerate(asked):
+    for place, (round, _) in enumerate(requests_of(part)):
         typed = _typed(round)
         planned = place == 0 and _PLAN.match(typed) is not None
         for heading in headlines(typed)[:2]:
@@ -289,7 +296,8 @@ def _texts(part: Sequence[Activity], title: str | None) -> Iterator[tuple[str, s
         if place:  # what is listed later is a detail
             pieces = [piece for piece in pieces if not _ITEM.match(piece)] or pieces
         for order, sentence in enumerate(pieces):
-            yield sentence, kind, place, order
+            listed = order > 0 and _follows_a_number(sentence, typed)
+            yield sentence, kind, place, max(order, _LISTED) if listed else order
         for order, sentence in enumerate(pieces if place == 0 else pieces[:2]):
             if len(sentence) > _CLAUSED:
                 for clause in clauses(sentence)[:4]:
@@ -299,7 +307,7 @@ def _texts(part: Sequence[Activity], title: str | None) -> Iterator[tuple[str, s
     for place, text in enumerate(titles[:4]):
         yield subject_of(text), "pull", place, 0
     subjects = [commit.subject for round in part for commit in round.commits]
-    for place, text in enumerate([s for s in subjects if _is_telling(s)][:_COMMITS]):
+    for place, text in enumerate([s for s in subjects if is_telling(s)][:_COMMITS]):
         yield subject_of(text), "commit", place, 0
     tasks = [task for round in part for task in round.tasks if not _STEP.match(task)]
     for place, text in enumerate(tasks[:_TASKS]):
@@ -315,7 +323,7 @@ def _own(pieces: Sequence[str], part: Sequence[Activity], round: Activity) -> Se
     return [s for s in pieces if len(s) < _QUOTED or s.lstrip("-*> ") not in before] or pieces
 
 
-def _is_telling(subject: str) -> bool:
+def is_telling(subject: str) -> bool:
     """Whether a commit's subject may head the work: "Address review comments" of what?"""
     if _SMALL.search(subject):
         return False
@@ -330,12 +338,37 @@ def _is_tail(clause: str, sentence: str) -> bool:
     return heading.endswith("?") or (heading.isascii() and not is_imperative(heading))
 
 
+def titles_of(rounds: Sequence[Activity]) -> set[str]:
+    """Titles of what was committed and opened in a range."""
+    return {title for r in rounds for title in (*r.pull_titles, *(c.subject for c in r.commits))}
+
+
 def is_asked(round: Activity) -> bool:
     """Whether a prompt asks for something, in words: not a reply, nor a mere command."""
     prompt = round.prompt.strip()
-    if not prompt or prompt.startswith("!") or is_reply(prompt):
+    if not prompt or prompt.startswith(_NOT_TYPED) or is_reply(prompt):
         return False
     return not prompt.startswith("/") or (" " in prompt and not _HOUSEKEEPING.match(prompt))
+
+
+def requests_of(part: Sequence[Activity]) -> list[tuple[Activity, float]]:
+    """The requests that are looked at, and how much was done for each, beside the one for which
+    most was; what was done on a mere reply counts for the request before it."""
+    asked: list[tuple[Activity, float]] = []
+    for round in part:
+        done = round.edits + 2 * len(round.commits) + 0.2 * round.shells
+        if is_asked(round):
+            asked.append((round, done))
+        elif asked:
+            asked[-1] = (asked[-1][0], asked[-1][1] + done)
+    most = max((done for _, done in asked), default=0.0)
+    return [(round, done / most if most else 1.0) for round, done in asked[:_REQUESTS]]
+
+
+def _follows_a_number(sentence: str, typed: str) -> bool:
+    """Whether a sentence is an item of a list in its prompt."""
+    place = typed.find(sentence[:_QUOTED])
+    return place > 0 and _BULLET.search(typed[max(0, place - 8) : place]) is not None
 
 
 def _typed(round: Activity) -> str:
@@ -363,8 +396,11 @@ def _answers(part: Sequence[Activity]) -> Iterator[tuple[str, str, int, int]]:
                 yield sentence, "opening", place, order
     told = [round.answer for round in reversed(part) if len(round.answer) > 60][:3]
     for place, answer in enumerate(told):
-        for order, heading in enumerate(headlines(answer)[:3]):
-            yield heading, "report", place, order
+        heads = headlines(answer)
+        listed = sum(_NUMBERED.match(head) is not None for head in heads) > 1
+        for order, heading in enumerate(heads[:3]):
+            item = listed and _NUMBERED.match(heading)  # one of several
+            yield heading, "report", place, max(order, _LISTED) if item else order
         for order, sentence in enumerate(sentences_of(answer)[:4]):
             if not _ITEM.match(sentence) or is_report(without_marks(sentence)):
                 yield sentence, "closing", place, order

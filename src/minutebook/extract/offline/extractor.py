@@ -8,11 +8,12 @@ from functools import partial
 
 from minutebook.derive.activity import Activity
 from minutebook.extract.offline.boundaries import Cut, find_cuts
+from minutebook.extract.offline.candidates import titles_of
 from minutebook.extract.offline.decisions import decisions_of
 from minutebook.extract.offline.features import Session
 from minutebook.extract.offline.methods import method_of
 from minutebook.extract.offline.model import Models, models
-from minutebook.extract.offline.outcomes import outcome_of, titles_of
+from minutebook.extract.offline.outcomes import outcome_of
 from minutebook.extract.offline.phases import phase_of
 from minutebook.extract.offline.reasons import Reason, Why
 from minutebook.extract.offline.topic_model import Model as TopicModel

@@ -71,6 +71,18 @@ _NEXT = re.compile(
 )  # a sentence that begins small
 _HOW = re.compile(r"^(how) (?:can|could|do|should|would) (?:i|we|you|one) ", re.IGNORECASE)
 _ITEM = re.compile(r"\w\s+\(?\d{1,2}[.)]\s")  # a list's number, not its beginning
+_BRACKETS_LAST = re.compile(r"\s*\([^()]*\)$")
+_COMMAND_LINE = re.compile(r"[a-z][\w.-]* (?:[a-z][\w.-]* ){0,2}--[a-z]")
+_OBJECTLESS = re.compile(  # torn from a question: "which segments can we replace with …"
+    r"(?:replace|add|remove|use|set|rename|put|create|make|delete) (?:with|by|to|into|in|on|for"
+    r"|instead|from|as|via)\b",
+    re.IGNORECASE,
+)
+_ERRAND = re.compile(  # what comes after every piece of work
+    r",? (?:and then|and|then) (?:commit|push)(?: (?:it|them|this|that|everything|and push"
+    r"|the changes?|all))*$",
+    re.IGNORECASE,
+)
 _HOLLOW = re.compile(r"\s*\(\s*\)|\s*[+&]\s*#?\d+$")  # what a link, or a number, leaves behind
 _CODE = re.compile(r"[{}<>=\\|^$]|::|->|\w\(\)?;|\S{46,}|\x1b|\.{4,}|[═─│┌└→⇒]")
 _STATEMENT = re.compile(
@@ -80,7 +92,7 @@ _STATEMENT = re.compile(
     r"|remember|say|assume|keep in mind"
     r"|based|enough|like|consider|either|without|during|about|per|via|for|since|because|while"
     r"|once|after|before|not|no|yes|until|recently|currently|previously|originally|yesterday|today"
-    r"|causing|leading to|resulting in|meaning|allowing"
+    r"|rather than|instead of|causing|leading to|resulting in|meaning|allowing"
     r"|e\.g|i\.e|bis vor|bisher|jusqu|hasta ahora"
     r"|which|who|where|of|or|with|than|to|from|in|through|throughout|across|under|over"
     r"|on|at|by|into|ich|du|es|wir|das|sie|wenn|je|tu|il|elle|on|ça|cela|c['’]est|nous|vous|si|yo"
@@ -90,6 +102,7 @@ _STATEMENT = re.compile(
 _STATUS = re.compile(
     r"^(?:(?:changes |all |successfully )?(?:committed|pushed|merged|amended|rebased|done"
     r"|ready|clean|green)\b"
+    r"|ran (?:\w+ )?(?:tests?|checks?|lint|build)"
     r"|commit(?: \w+)? (?:amended|created|successful)"
     r"|(?:all )?(?:\d+ )?(?:tests?|checks?|lint|build|ci)\b.{0,30}\b(?:pass(?:es|ed|ing)?"
     r"|clean|green)\b"
@@ -167,10 +180,13 @@ def heading_of(sentence: str) -> str | None:
     text = _LINE.sub(r"\1", text) if ":" in text else text
     if _CODE.search(text) or text.startswith(("/", "@", "~", "[")):
         return None
-    shorter = _AFTERTHOUGHT.sub("", text)
+    whole = _ERRAND.sub("", text) if "commit" in text or "push" in text else text
+    shorter = _AFTERTHOUGHT.sub("", whole)
     text = shorter if length_of(shorter) >= FEWEST_WORDS else text
     kept = _whole(text)
     if kept is None or _EMPTY.match(kept) or _STATEMENT.match(kept) or not _says(kept):
+        return None
+    if _OBJECTLESS.match(kept) or ("--" in kept and _is_command_line(kept)):
         return None
     if sum(map(str.isalpha, kept)) < 0.6 * len(kept.replace(" ", "")):
         return None  # numbers, log lines, tables
@@ -232,6 +248,12 @@ def _uncoloned(match: re.Match[str]) -> str:
 def _says(heading: str) -> bool:
     """Whether a heading names anything: "fix this and open a PR" does not."""
     return is_wide(heading) or (" " in heading and names(heading) >= 1)
+
+
+def _is_command_line(text: str) -> bool:
+    """Whether a text is typed at a console: "tool run --json", not "add --json"."""
+    named = is_imperative(text) or text.split(maxsplit=1)[0] in GENERIC
+    return not named and _COMMAND_LINE.match(text) is not None
 
 
 @lru_cache(maxsize=4_096)
@@ -313,9 +335,21 @@ def _whole_wide(text: str) -> str | None:
     return kept.strip(" 、，,;；:：。") or None
 
 
-def _end(words: list[str]) -> int | None:
+def shortened(heading: str, most: int, fewest: int = 4) -> str | None:
+    """A heading in at most so many words, cut where a thought ends; None where none does."""
+    text = _BRACKETS_LAST.sub("", heading)
+    if length_of(text) <= most:
+        return text
+    words = text.split()
+    end = _end(words, most, fewest)
+    if end is None or is_wide(text):
+        return None
+    return " ".join(words[:end]).strip(" ,;:.!?…-–—*\"'")
+
+
+def _end(words: list[str], most: int = MOST_WORDS, fewest: int = FEWEST_WORDS) -> int | None:
     """Where a long sentence can stop and still be whole."""
-    spans = range(MOST_WORDS, FEWEST_WORDS - 1, -1)
+    spans = range(most, fewest - 1, -1)
     for end in spans:
         if words[end - 1].endswith((",", ";", ":", ".", ")", "?")) and end < len(words):
             return end

@@ -76,11 +76,6 @@ def _names_nothing(subject: str) -> bool:
     return bool(_SMALL.match(subject)) or (not is_wide(subject) and telling(subject) < 1)
 
 
-def titles_of(rounds: Sequence[Activity]) -> set[str]:
-    """Titles of what was committed and opened in a range."""
-    return {title for r in rounds for title in (*r.pull_titles, *(c.subject for c in r.commits))}
-
-
 def _asked(rounds: Sequence[Activity]) -> frozenset[str]:
     """Words of what was asked for: a result speaks of it."""
     asked = [r.prompt[:600] for r in rounds if not is_reply(r.prompt)][:4]

@@ -19,6 +19,7 @@ _MADE = re.compile(r"\.(?:lock|sum|snap|map|min\.js)$|^(?:package-lock\.json|CHA
 
 
 _TICKET = re.compile(r"^(?:\d{6,8}|[a-zA-Z]{2,6}-\d+|\d+)[-_]")
+_ID = re.compile(r"[a-zA-Z]{2,6}-\d+")  # a ticket's number, and nothing else
 _SUFFIX = re.compile(
     r"[-_](?=[\w]{5,10}$)[a-zA-Z]*\d\w*$"
 )  # "-50944a", by which a tool tells branches apart
@@ -66,7 +67,7 @@ def branch_of(part: Sequence[Activity]) -> str:
         name = re.split(r"[/\\]", round.branch or "")[-1]
         name = _TICKET.sub("", _SUFFIX.sub("", name))
         says = names_of(" ".join(re.split(r"[-_]", name)))
-        if says and _NAMED.fullmatch(name) and len(name) <= _LONGEST:
+        if says and not _ID.fullmatch(name) and _NAMED.fullmatch(name) and len(name) <= _LONGEST:
             return name
     return ""
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from minutebook.derive.activity import Activity
-from minutebook.extract.offline.candidates import Heading, is_asked, sentences_of
+from minutebook.extract.offline.candidates import Heading, is_asked, requests_of, sentences_of
 from minutebook.extract.offline.heading_words import SAYING
 from minutebook.extract.offline.headings import (
     deictics,
@@ -26,6 +26,7 @@ from minutebook.extract.offline.headings import (
     length_of,
     telling,
 )
+from minutebook.extract.offline.places import is_test
 from minutebook.extract.offline.requests import without_command
 from minutebook.extract.offline.verbs import is_imperative
 
@@ -62,7 +63,7 @@ _CHECKS = re.compile(
     r"(?:check|verify|see|find out|investigate) (?:if|whether|why|how)\b", re.IGNORECASE
 )
 READS = {
-    "deictic": -0.08,
+    "deictic": -0.12,
     "question": -0.1,
     "statement": -0.12,
     "thin": -0.15,
@@ -72,18 +73,41 @@ READS = {
     "kind report": -0.03,
     "background": -0.2,
     "one of many": -0.04,
+    "explores": -0.15,
+    "side step": -0.15,
+    "listed": -0.1,
+    "late": -0.1,
+    "little work": -0.08,
+    "completed plan": -0.09,
     "kind plan": 0.06,
     "kind pull": 0.06,
     "kind commit": 0.03,
 }
 """Readable beats a point of agreement: what points at something unseen, asks, tells, names next
 to nothing, breaks off, speaks of "the …" as one does to somebody who knows it, leads up to a
-request, is one piece of several or heads a part of an answer is passed over; what was written as
-a heading is preferred."""
+request, is one piece of several or heads a part of an answer is passed over; so is a step on the
+way, where something was changed (looking around, tests, lint), and a request that little work was
+done for; what was written as a heading is preferred."""
+_LOOKS = re.compile(
+    r"(?:find|research|explore|look|check|investigate|analy[sz]e|read|trace|understand|see|verify"
+    r"|search|examine|inspect|map|identify|locate|gather|study|audit|assess|survey|scan)\b",
+    re.IGNORECASE,
+)
+_AGENTS = ("task", "opening", "closing", "report")  # headings of the agent, or of its helpers
+_ASIDE = re.compile(
+    r"(?:(?:add|write|create|update|fix|run|extend|improve|include|implement|remove|modify|consolidate)\w*:?"
+    r" (?:\S+ ){0,4}?(?:(?:unit|integration|e2e|regression|test|focused)[ -])*"
+    r"(?:(?:\w+_)?tests?|lint\w*|coverage|typos?|(?-i:Test[A-Z]\w+))\b|tests? )",
+    re.IGNORECASE,
+)
+_TESTS = re.compile(r"\b(?:tests?|testing|lint\w*|coverage|typos?|ci)\b", re.IGNORECASE)
+_LISTED = re.compile(r"[A-Z][a-z]+ing \S")  # "Skipping checks for …": one of several things
 _SINGLE = ("task",)  # kinds of headings that may be one piece of the work
 _MANY = 4
 _TYPED = ("request", "later")
 _FEW_NAMES = 2
+_BEGINS = 40  # characters of a request that say what it is about
+_MOST = 0.99  # of what was done for any request
 _TEXT = 1_500  # characters of a prompt or an answer whose words are counted
 
 
@@ -182,8 +206,23 @@ class Range:
         }
         self.whole = title is not None and len(part) == len(rounds)
         self._prompts = [_words(round.prompt[:_TEXT]) for round in asked[:12]]
+        self.worked = any(
+            not is_test(re.split(r"[/\\]", file)[-1]) for round in part for file in round.files
+        )
+        """Whether something other than tests was changed."""
+        worked = requests_of(part)
+        self._shares = [share for _, share in worked]
+        self.tests = _TESTS.search(title or "") is not None or any(
+            share >= _MOST and _TESTS.search(without_command(round.prompt)[:_BEGINS])
+            for round, share in worked
+        )
+        """Whether tests and the like are what was asked for, and most was done for."""
         outside = [*rounds[:start], *rounds[end:]]
         self._outside = [_words(round.prompt[:500]) for round in outside[:40]]
+
+    def idle(self, heading: Heading) -> float:
+        """How little was done for a later request, beside that for which most was done."""
+        return 1.0 - self._shares[heading.place] if heading.place < len(self._shares) else 0.0
 
     def features(self, word: str) -> list[float]:
         """What is known of a word, in the order of `FEATURES`."""
@@ -273,9 +312,28 @@ def _form(heading: Heading, given: Range) -> dict[str, float]:
         found["torn"] = 1.0
     if heading.kind in _SINGLE and given.pieces[heading.kind] >= _MANY:
         found["one of many"] = 1.0
+    if given.worked:
+        if heading.kind in _AGENTS and explores(heading.bare):
+            found["explores"] = 1.0
+        elif heading.kind in _TYPED and not found["statement"] and explores(heading.bare):
+            found["explores"] = 0.5  # "Search misses notes" is no search
+        if not given.tests and _ASIDE.match(heading.bare):
+            found["side step"] = 1.0
+    if heading.kind in (*_TYPED, "report") and heading.sentence > 1:
+        found["late"] = 2.0 if heading.kind == "report" else 1.0
+    if heading.kind in _TYPED and (heading.place or heading.sentence):
+        if _LISTED.match(heading.text):
+            found["listed"] = 1.0
+        if heading.kind == "later":
+            found["little work"] = given.idle(heading)
     if given.whole and heading.kind == "title":
         found["whole title"] = 1.0
     return found
+
+
+def explores(text: str) -> bool:
+    """Whether a heading only looks around, which is a step of every piece of work."""
+    return _LOOKS.match(text) is not None
 
 
 def says(heading: Heading) -> bool:

@@ -18,6 +18,7 @@ from minutebook.extract.offline.candidates import (
     headings,
     is_asked,
     subject_of,
+    titles_of,
 )
 from minutebook.extract.offline.headings import (
     MOST_WORDS,
@@ -31,10 +32,13 @@ from minutebook.extract.offline.headings import (
     uncapital,
 )
 from minutebook.extract.offline.places import branch_of, mainly, project_of, touched
+from minutebook.extract.offline.tickets import called, ticket_of
+from minutebook.extract.offline.together import main_commits, together
 from minutebook.extract.offline.topic_model import (
     Model,
     Range,
     described,
+    explores,
     model,
     reading,
     stems,
@@ -44,9 +48,13 @@ from minutebook.extract.offline.verbs import is_imperative
 from minutebook.extract.validation import LONGEST_TOPIC, one_line
 
 _SAME = 0.8  # of the words of a topic
+_LOOKED_AT = 500  # characters of a prompt in which a ticket is looked for
 _SHORT_TITLE = 4  # words of a title that is good enough
 _FEW_NAMES = 2
 _WRITTEN = ("pull", "commit")  # by the person or the agent when the work was done
+_AS_A_WHOLE = ("title", "plan", "head", "pull")
+"""Headings that were written for all of the work."""
+_STEPS = ("task", "opening")
 _SAID = ("opening", "closing", "report")  # by the agent, on its way
 _TYPED = ("request", "later")
 _BADLY = -0.2  # as a statement about something unseen does
@@ -78,18 +86,48 @@ def topic_of(
     branch = branch_of([round for round in part if round.branch not in before])
     if not named:
         return one_line(_without_words(part, branch), LONGEST_TOPIC)
-    named = ranked(named, Range(rounds, start, end, given, taken), learned or model())
-    return one_line(_completed(named, part, branch, taken), LONGEST_TOPIC)
+    of = Range(rounds, start, end, given, taken)
+    named = ranked(named, of, learned or model())
+    if (several := _several(named[0], of, titles_of(rounds[:start]))) is not None:
+        return one_line(several, LONGEST_TOPIC)
+    return one_line(_completed(named, part, rounds, branch, taken), LONGEST_TOPIC)
+
+
+def _several(best: Heading, of: Range, used: Collection[str]) -> str | None:
+    """What was committed, where that is more than one thing and the heading names a step of it."""
+    commits = main_commits(of.part, used, of.tests)
+    if len(commits) < 2:
+        main = commits[0] if commits and best.kind == "commit" else None
+        other = main is not None and not main.words & set(stems(best.bare))
+        return main.text if main and other and is_long_enough(main.text) else None
+    whole = best.kind in _AS_A_WHOLE and best.completed != "plan"
+    if not whole and not (best.kind == "request" and best.sentence == 0):
+        return together(commits)
+    said = set(stems(best.bare))
+    if best.kind != "title" or any(said & commit.words for commit in commits):
+        return together(commits) if _is_thin(best, of.part) else None
+    return together(commits, best.bare) or (together(commits) if _is_thin(best, of.part) else None)
 
 
 def _completed(
-    named: Sequence[Heading], part: Sequence[Activity], branch: str, taken: Collection[str]
+    named: Sequence[Heading],
+    part: Sequence[Activity],
+    rounds: Sequence[Activity],
+    branch: str,
+    taken: Collection[str],
 ) -> str:
     """The first heading; if little can be found by it, with what was done, the files that were
     worked on most, or the branch that was made for it."""
     best = named[0]
     told = best.kind in _SAID or best.reads <= _BADLY
     verb = _verb_of(part[0])
+    if (
+        best.kind in _STEPS
+        and explores(best.bare)
+        and branch
+        and ticket_of(part[0].prompt[:_LOOKED_AT])
+    ):
+        return _of_branch(branch, part, verb)  # a ticket's branch says what it is about
     told = told or bool(verb and best.kind in _TYPED and not is_imperative(best.bare))
     alone = told and branch and (verb or not any(map(is_asked, part)))
     if not (_is_thin(best, part) or alone or best.reads <= _BADLY):
@@ -101,6 +139,8 @@ def _completed(
         joined = f"{best.bare}: {uncapital(done.bare)}"
         alone = told or shared > 1 or ":" in done.bare or is_question(best.bare)
         return done.text if alone or not is_long_enough(joined) else joined
+    if (title := called(best.bare, rounds)) and (said := _called(best.bare, title)):
+        return said
     if told:
         asked = [h for h in named if h.kind in _TYPED and is_imperative(h.bare)]
         asked = [h for h in asked if telling(h.bare) >= telling(best.bare)]
@@ -117,6 +157,15 @@ def _completed(
     if where and " in " not in best.bare and length_of(best.bare) <= MOST_WORDS - 4:
         return f"{best.bare} in {where}"
     return best.text if is_long_enough(best.text) else _with_a_step(best, named)
+
+
+def _called(heading: str, title: str) -> str | None:
+    """A heading with what the issue it names is called: "Review PR #2: move clean"."""
+    alone = f"{title} ({ticket})" if (ticket := ticket_of(heading)) else title
+    for text in (f"{heading}: {uncapital(title)}", alone, title):
+        if is_long_enough(text):
+            return text
+    return None
 
 
 def _with_a_step(best: Heading, named: Sequence[Heading]) -> str:
@@ -138,6 +187,9 @@ def _of_branch(branch: str, part: Sequence[Activity], verb: str) -> str:
     text = capital(f"{verb} branch {branch}" if verb else " ".join(re.split(r"[-_]", branch)))
     if is_long_enough(text):
         return text
+    ticket = ticket_of(f"{part[0].prompt[:_LOOKED_AT]} {part[0].branch or ''}")
+    if ticket and is_long_enough(numbered := f"{text} ({ticket})"):
+        return numbered
     where = project_of(part)
     placed = f"{text} in {where}" if where else text
     return placed if is_long_enough(placed) else f"Work on the branch {branch}"
@@ -151,6 +203,7 @@ def _is_thin(heading: Heading, part: Sequence[Activity]) -> bool:
         return True
     known = {project_of(part).lower()}
     words = [w for w in heading.bare.split() if not _NUMBER.fullmatch(w.strip("().,:"))]
+    words = [w for w in words if not ticket_of(w)]
     return telling(" ".join(w for w in words if w.lower() not in known)) < _FEW_NAMES
 
 
