@@ -193,6 +193,26 @@ def test_usage_of_a_filter_is_the_same_count(viewer: Served) -> None:
     assert total == pytest.approx(told["total"]["cost"]["usd"])
 
 
+def test_figures_of_several_methods_lead_to_their_usage(viewer: Served) -> None:
+    """VIEW-17: two methods chosen in the legend: the cost's link shows the same cost."""
+    home = viewer.get("/?method=build,debug")[2]
+    found = [a for a in re.findall(r'href="(/usage\?[^"]*)"', home) if "method" in a]
+    status, _, page = viewer.get(unescape(found[0]))
+    assert status == 200
+    one = [viewer.json(f"/api/v1/usage?method={name}") for name in ("build", "debug")]
+    cost = sum(usage["usage"]["total"]["cost"]["usd"] for usage in one)
+    assert float(_said(page, "usd")) == pytest.approx(cost)
+    assert cost > 0
+
+
+def test_usage_shows_every_filter(viewer: Served) -> None:
+    """VIEW-14: what narrows the figures is in sight, and can be taken away."""
+    page = viewer.get("/usage?method=build&phase=completed&date=2026-03-02")[2]
+    for name, value in (("method", "build"), ("phase", "completed"), ("date", "2026-03-02")):
+        assert f'<input name="{name}" value="{value}"' in page
+    assert '<input type="hidden" name="date"' in viewer.get("/usage?date=today")[2]
+
+
 def test_usage_says_what_it_leaves_out(viewer: Served) -> None:
     """USE-06: what the figures are, and every remark of the count."""
     page = viewer.get("/usage")[2]
@@ -217,6 +237,12 @@ def test_a_day_without_work_is_a_gap() -> None:
     assert (
         over_time("month", [("2026-12", 1.0, "a"), ("2027-02", 1.0, "b")], "x", str).bars[1].x > 60
     )
+
+
+def test_a_single_day_is_a_column() -> None:
+    """VIEW-21: one bar does not fill the page."""
+    (bar,) = over_time("day", [("2026-03-01", 2.0, "a")], "x", str).bars
+    assert bar.width < 20
 
 
 @pytest.mark.parametrize("wrong", ["by=mood", "show=fun", "since=never", "date=someday"])

@@ -138,7 +138,7 @@ def named_filters(**named: str | None) -> Filters:
     return Filters(
         project=named.get("project") or None,
         agent=named.get("agent") or None,
-        method=known_method(method) if method else None,
+        methods=tuple(known_method(word) for word in (method or "").split(",") if word),
         phase=known_phase(phase) if phase else None,
         branch=named.get("branch") or None,
         model=named.get("model") or None,
@@ -251,6 +251,8 @@ def fits(
     if filters.branch and not within(filters.branch, branch):
         return False
     if filters.method and (engagement is None or engagement.method != filters.method):
+        return False
+    if filters.methods and (engagement is None or engagement.method not in filters.methods):
         return False
     if filters.phase and (engagement is None or engagement.phase != filters.phase):
         return False

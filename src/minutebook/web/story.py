@@ -58,14 +58,15 @@ def story_page(state: ServerState, request: Request, session_id: str) -> Respons
     """The strip and the figures; as a page of its own where no script asks."""
     record = state.archive.record(session_id)
     story = story_of(state.archive, session_id)
-    figures = state.archive.usage("session", session=session_id).total
+    used = state.archive.usage("session", session=session_id)
     template = "story.html" if wants_fragment(request.headers) else "story_page.html"
     return render(
         template,
         record=record,
         story=story,
         strip=strip_of(record, story),
-        figures=figure_rows(figures),
+        figures=figure_rows(used.total),
+        continued=sum(used.continued.values()),
         most=_MOST_LISTED,
         path_end=path_end,
         page="session",

@@ -74,6 +74,11 @@ class Wanted(msgspec.Struct, frozen=True):
         other: dict[str, str | None] = {"since": None, "until": None, "date": None}
         return self.url(**(other | _PERIODS[words]))
 
+    @property
+    def is_named(self) -> bool:
+        """Whether the page marks its period among those that have a name."""
+        return any(map(self.is_of, _PERIODS))
+
     def is_of(self, words: str) -> bool:
         named = {n: v for n, v in self.filters.items() if n in ("since", "until", "date")}
         return named == _PERIODS[words]
