@@ -399,6 +399,7 @@ def test_filtered_away_has_its_own_words(eleven: Served, page: Page) -> None:
     ready(page, f"{eleven.url}/?project=nowhere")
     words = page.locator(".list .nothing")
     expect(words).to_contain_text("hide everything: 11 entries are hidden")
+    expect(page.get_by_role("link", name="Show all time")).to_have_count(0)  # nor is it there
     words.get_by_role("link").click()
     expect(page.locator(".list .row")).to_have_count(11)
 

@@ -74,6 +74,7 @@ def board_page(state: ServerState, request: Request, progress: dict[str, Any] | 
         projects=_names(in_all.pairs, project_of),
         agents=_names(in_all.pairs, lambda r, _: r.agent_name or ""),
         total=len(in_all.rows),
+        ever=len(whole_time.rows),
         elsewhere=len(whole_time.rows) - len(boards.of(asked.unbounded).rows),
         year=year_of(boards, asked),
         week=None if asked.narrows or asked.view == "sessions" else week_of(boards),
