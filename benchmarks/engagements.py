@@ -26,10 +26,10 @@ from pathlib import Path
 from typing import Any
 
 from training.offline.fit import known, models_without
-from training.offline.sessions import SHARED, SHORT, TUNED, Labelled, load
+from training.offline.sessions import SHORT, TUNED, Labelled, load
 from training.topics.labels import LONG as LONG_ONES
+from training.topics.labels import SHARED, labelled
 from training.topics.labels import SHORT as SHORT_ONES
-from training.topics.labels import labelled
 from training.topics.learn import examples, learn
 
 from benchmarks.frozen_rules import extract_by_rules

@@ -9,15 +9,17 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, LiteralString
+from unittest.mock import patch
 
 from psycopg import sql
 
 from benchmarks.made_team import COMMON, PROJECTS, project_name, words
 from minutebook.index.query import Filters, parse_query
 from minutebook.index.static import StaticEmbedder
+from minutebook.team import words as team_words
 from minutebook.team.address import Address
 from minutebook.team.connection import Connection, connected
 from minutebook.team.database import Database
@@ -25,6 +27,7 @@ from minutebook.team.reading import TeamArchive
 from minutebook.team.serving import LocalServer
 
 _TIMES = 40
+_EVERYTHING = 5_000_000
 _KINDS = {"kinds": ["turn", "title", "engagement"]}
 _TELLING = [word for word in COMMON if len(word) > 3]
 _SOME = "SELECT entry FROM minutebook.find_some('said', %s::tsquery[], NULL, %s::jsonb, %s)"
@@ -179,6 +182,36 @@ def through_the_archive(
             list(zip(telling, names, strict=True)),
         )
         timed("hybrid", pid, both, [(each,) for each in telling])
+
+        def first_ten(told: Sequence[str]) -> list[int]:
+            found = engine.search(parse_query(" ".join(told)), mode="lexical")
+            return [ranked.row for ranked in found[:10]]
+
+        for name, cases in (
+            ("three common words", telling[:5]),
+            ("two common words and a rarer one", mixed[:5]),
+        ):
+            bounded = [first_ten(told) for told in cases]
+            with unbounded():
+                whole = [first_ten(told) for told in cases]
+            shares = [
+                len({*some} & {*best}) / max(1, len(best))
+                for some, best in zip(bounded, whole, strict=True)
+            ]
+            print(
+                "  recall at 10 against the same measure over everything, "
+                f"{name}: {statistics.mean(shares):.2f}",
+                flush=True,
+            )
+
+
+@contextmanager
+def unbounded() -> Iterator[None]:
+    """All that has one of the words is weighed: exact, and seconds at a million."""
+    with ExitStack() as stack:
+        for name in ("_SOME", "_ENOUGH", "_WEIGHED", "_BOUND"):
+            stack.enter_context(patch.object(team_words, name, _EVERYTHING))
+        yield
 
 
 def plans(server: LocalServer, reader: str, told: Sequence[str], project: str) -> None:

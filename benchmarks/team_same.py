@@ -106,7 +106,7 @@ class Asking:
 
 
 def rank(hits: list[Hit], wanted: str) -> int:
-    found = ({hit.session_id, *hit.copies} for hit in hits)
+    found = (_sessions([hit]) for hit in hits)
     return next((at for at, ids in enumerate(found, 1) if wanted in ids), 10_000)
 
 
@@ -177,13 +177,18 @@ def _plain(_archive: Archive, hit: Hit, *_rest: object) -> Hit:
     return hit
 
 
+def _sessions(hits: list[Hit]) -> set[str]:
+    """Those that were found, also by rounds that another one has, too."""
+    return {id for hit in hits for id in (hit.session_id, *hit.copies)}
+
+
 @patch.object(finding, "told", _plain)
 def same_sets(own: Asking, team: Asking, count: int) -> bool:
     wrong, full = [], 0
     made = typed_sets(own.archive, count)
     for typed, where in made:
-        first = {h.session_id for h in own.hits(typed, "lexical", 5_000, where)}
-        second = {h.session_id for h in team.hits(typed, "lexical", 5_000, where)}
+        first = _sessions(own.hits(typed, "lexical", 5_000, where))
+        second = _sessions(team.hits(typed, "lexical", 5_000, where))
         full += bool(first)
         if first != second:
             wrong.append((typed, where, len(first), len(first - second), len(second - first)))

@@ -66,6 +66,13 @@ def test_the_command_fits_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("without")
+def test_the_help_of_a_team_needs_no_extra(run: Run) -> None:
+    """OPS: what a command would do can be read before it is installed."""
+    ran = run("team", "push", "--help")
+    assert (ran.status, ran.err) == (0, "") and "Usage: minutebook team push" in ran.out
+
+
+@pytest.mark.usefixtures("without")
 def test_a_team_names_its_extra(run: Run) -> None:
     """Every verb of a team's, with the one command and status 2."""
     for verb in (["status"], ["push"], ["serve-local"], ["init", "--url", "postgresql://x@y/z"]):

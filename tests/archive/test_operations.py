@@ -576,6 +576,18 @@ def test_killed_at_random_moments_the_next_run_finishes(tmp_path: Path, examples
     killed_and_finished(examples, tmp_path, 8)
 
 
+def test_what_a_killed_first_run_left_is_swept(
+    layout: Layout, write: Write, examples: Path
+) -> None:
+    """Invariant 6: the first file of an archive, or instructions, half written."""
+    left = (layout.format, layout.instructions / "0.md")
+    for path in left:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.with_name(f".partial-1-1-{path.name}").write_bytes(b"{")
+    write(examples)
+    assert not list(layout.root.rglob(".partial-*"))
+
+
 @needs_corpus
 @pytest.mark.slow
 def test_killed_fifty_times_on_the_corpus(tmp_path: Path) -> None:
@@ -627,6 +639,18 @@ def test_status_says_what_waits(layout: Layout, write: Write, tmp_path: Path) ->
     assert [t.session_id for t in found.ended] == [names[3]]
     assert [t.path for t in found.live] == [running]
     assert (found.inscribed, found.current, found.orphaned) == (3, 1, 1)
+
+
+def test_status_does_not_promise_to_archive_what_is_empty(
+    layout: Layout, write: Write, tmp_path: Path
+) -> None:
+    """OPS-18: a transcript without a round is not inscribed, so it does not wait either."""
+    age(put(tmp_path / "p", *turn(1)))
+    write(tmp_path / "p")
+    title = {"type": "ai-title", "aiTitle": "Nothing", "sessionId": "e"}
+    path = put(tmp_path / "p", title, name="61111111-2222-4333-8444-555555555555")
+    age(path)
+    assert status(layout, tmp_path / "p").ended == []
 
 
 def test_project_markers_are_documented() -> None:

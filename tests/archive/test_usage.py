@@ -479,3 +479,11 @@ def test_replies_without_ids_are_each_their_own(tmp_path: Path) -> None:
     ):
         total = archive.usage().total
         assert total.replies == 4 and total.tokens.output == 4 * USED["output_tokens"]  # type: ignore[operator]
+
+
+def test_a_round_whose_times_are_none_is_of_no_first_release(tmp_path: Path) -> None:
+    """USE-06: a time that nobody can read leaves no clock, and nothing else follows from it."""
+    write(tmp_path, "one", asked("go", "yesterday"), reply("m1", "later"))
+    found = Archive(tmp_path / "none", (tmp_path,)).usage()
+    assert (found.total.replies, found.total.thin, found.timeless) == (1, 0, 1)
+    assert any("the agent recorded none" in remark for remark in found.remarks)

@@ -75,6 +75,12 @@ def test_help_fits_a_screen_and_has_an_example(verb: str) -> None:
     assert _examples(verb)
 
 
+@pytest.mark.parametrize("verb", [v for v, c in VERBS.items() if isinstance(c, click.Group)])
+def test_no_command_of_a_verb_is_cut_short(verb: str) -> None:
+    """OPS: one whole line for each."""
+    assert "..." not in _help(verb).partition("\nCommands:")[2]
+
+
 def _runs_elsewhere(example: str) -> bool:
     words = example.removeprefix("minutebook ")
     if words.startswith(("install", "ingest")) and (

@@ -77,8 +77,11 @@ def test_what_is_wrong_after_the_sign_is_said(
     ("args", "said"),
     [
         (("report", "--sinc", "x"), "There is no option --sinc. Did you mean --since?\n"),
-        (("show",), "Missing argument 'SESSION"),
+        (("show",), "Missing argument 'SESSION'. `minutebook show --help` explains it.\n"),
         (("searc", "x"), "There is no verb 'searc'. Did you mean 'search'?\n"),
+        (("cost",), "There is no verb 'cost'. Did you mean 'usage'?\n"),
+        (("Resume", "x"), "There is no verb 'Resume'. Did you mean 'export-claude'?\n"),
+        (("serve", "--port", "x"), "Invalid value for '--port': 'x' is not a number.\n"),
         (("export", "x", "--format", "pdf"), "Invalid value for '--format': 'pdf' is not one of"),
     ],
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from minutebook.cli import terminal
 from tests.cli.conftest import Run
 
 
@@ -120,3 +121,53 @@ def test_usage_in_the_order_that_was_asked_for(there: Run, by: str) -> None:
     output = [row["tokens"]["output"] for row in rows]
     assert len(output) > 2
     assert output == sorted(output, reverse=True)
+
+
+@pytest.mark.parametrize("group", ["correct", "corpus", "engagement", "semantic", "team"])
+def test_a_verb_without_its_command_shows_its_help(run: Run, group: str) -> None:
+    """CLI-02: line by line, as `--help` does; status 2, since nothing was done."""
+    bare, asked = run(group), run(group, "--help")
+    assert (bare.status, asked.status) == (2, 0)
+    assert bare.err.rstrip() == asked.out.rstrip()
+
+
+def test_a_project_in_place_of_a_session_leads_to_its_cost(there: Run) -> None:
+    """USE-04: `usage orchard`, where a project is called so and several sessions speak of it."""
+    advice = "For the project: `minutebook usage --project orchard`."
+    assert advice in there("usage", "orchard").err
+    assert advice not in there("usage", "nonsense-zzz").err
+
+
+def test_a_missing_engagement_leads_to_those_there_are(there: Run) -> None:
+    """ING-33: with their rounds, by which they can be named."""
+    told = there("correct", "Reed", "99", "method=debug").err
+    assert "has no engagement '99'" in told
+    assert "(#1" in told
+
+
+def test_a_paragraph_below_a_bullet_keeps_its_margin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SHARE-02: in a terminal, what goes on begins below the first word."""
+    monkeypatch.setattr(terminal, "is_terminal", lambda: True)
+    monkeypatch.setattr(terminal, "columns", lambda: 20)
+    told = terminal.prose("- one two three four five\n  six seven eight nine ten")
+    assert told.splitlines() == [
+        "- one two three four",
+        "  five",
+        "  six seven eight",
+        "  nine ten",
+    ]
+
+
+@pytest.mark.parametrize("verb", [["usage", "project"], ["sessions"], ["budget", "Reed"]])
+def test_remarks_below_a_list_wrap_at_words(
+    there: Run, monkeypatch: pytest.MonkeyPatch, verb: list[str]
+) -> None:
+    """USE-06: in a terminal no sentence is broken inside a word."""
+    monkeypatch.setattr(terminal, "is_terminal", lambda: True)
+    monkeypatch.setattr(terminal, "columns", lambda: 60)
+    ran = there(*verb)
+    assert ran.status == 0
+    assert all(terminal.width(line) <= 60 for line in ran.err.splitlines())
+    assert not any(
+        terminal.width(line) > 60 for line in ran.out.splitlines() if line.startswith("Limit of")
+    )

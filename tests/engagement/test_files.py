@@ -120,8 +120,9 @@ def test_closing_moves_the_file(tmp_path: Path) -> None:
     done = engagement.close(tmp_path, outcome="Agreed.", now=LATER)
     assert done.engagement.path == str(tmp_path / "engagements" / "archive" / f"{id}.md")
     assert done.engagement.phase == "completed" and not (tmp_path / "engagement.md").exists()
-    with pytest.raises(NotFound, match="engagement start"):
+    with pytest.raises(NotFound) as refused:
         engagement.status(tmp_path)
+    assert "`minutebook engagement start` begins one." in worded(refused.value)
 
 
 def test_beside_an_open_one_start_asks(tmp_path: Path) -> None:

@@ -154,7 +154,7 @@ def test_a_dry_run_says_what_is_not_paid_for(
     with pytest.raises(SystemExit):
         main(["ingest", "--dry-run", "--extractor", "anthropic", *place])
     said = capsys.readouterr().out
-    assert "1 call," in said and "1 copy of another session" in said
+    assert "1 call," in said and "1 session repeats rounds of another" in said
 
 
 def test_offline_only_rounds_of_its_own_are_extracted_anew(held: Held) -> None:

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from minutebook.derive.activity import Activity, Commit
 from minutebook.extract.offline.boundaries import choose, cut_rows
 from minutebook.extract.offline.cues import holds
-from minutebook.extract.offline.extractor import Explanation, extract_offline
+from minutebook.extract.offline.extractor import Explanation, extract_offline, reply_offline
 from minutebook.extract.offline.features import Session, hear, of_session
-from minutebook.extract.offline.model import FILE, models
+from minutebook.extract.offline.model import FILE, Linear, models
 from minutebook.extract.offline.requests import is_reply
 from minutebook.extract.offline.segments import of_ending, of_range, texts_of_range
 from minutebook.extract.offline.wording import FILE as WORDS
@@ -277,10 +277,10 @@ def test_words_are_kept_as_checksums_and_weights() -> None:
 
 def test_a_word_counts_less_among_many() -> None:
     """Words share what a text says, and keep the form they were written in (UND-01)."""
-    read = models().wording.lexicon.read
+    lexicon = models().wording.lexicon
+    read, told = lexicon.read, ["the crash of the other list, when it is shown"]
     ((row, alone),) = read(["Crash"]).shares.items()
-    among = read(["the crash of the other list, when it is shown"])
-    assert alone == 1.0 and among.words[row] == "crash" and among.shares[row] < 0.5
+    assert alone == 1.0 and lexicon.spelt(told)[row] == "crash" and read(told).shares[row] < 0.5
     assert read(["", "ｑｑ 12 _"]).shares == {}
 
 
@@ -288,6 +288,18 @@ def test_words_say_why_a_method_was_chosen() -> None:
     """A word is named with the place it was said in (ING-32)."""
     _, (why, *_) = labelled(rounds_of("Review the changes of the parser", shells=3))
     assert any("the word 'review' in the opening request" in r.what for r in why.method_reasons)
+
+
+def test_reasons_are_worked_out_only_for_whoever_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ingesting labels as `--explain` does, and weighs no reason (ING-32)."""
+    rounds = rounds_of("Review the changes of the parser", shells=3)
+    reply, _ = labelled(rounds)
+
+    def asked(*_: object) -> None:
+        raise AssertionError("nobody asked")
+
+    monkeypatch.setattr(Linear, "reasons", asked)
+    assert reply_offline(rounds, None, "/orchard") == reply
 
 
 def test_words_of_an_unlabelled_language_say_nothing() -> None:

@@ -150,3 +150,40 @@ def test_what_is_left_to_the_agent_is_not_decided() -> None:
     """UND-03: "You decide" chooses nothing."""
     choice = Choice("Where should the key go?", "You decide", ("In the settings",))
     assert decisions_of([answered("Done.", choices=(choice,))]) == ()
+
+
+def test_an_outcome_speaks_of_the_topic() -> None:
+    """UND-04: the result of the work is told, not the afterthought that came last."""
+    rounds = [
+        answered(
+            "All done. Changed the harvest telemetry to be off unless somebody asks.", edits=2
+        ),
+        answered("Added timing to both methods.", prompt="print how long it takes", edits=2),
+    ]
+    assert outcome_of(rounds, "Change the harvest telemetry default to off") == (
+        "Changed the harvest telemetry to be off unless somebody asks."
+    )
+
+
+def test_an_outcome_that_leads_to_a_list_is_told_without_it() -> None:
+    """UND-04: "has been redesigned:" reports a result, and its list is left out."""
+    told = answered("The summary of harvests has been redesigned:\n\n- **Groups** by tree", edits=1)
+    assert outcome_of([told]) == "The summary of harvests has been redesigned."
+
+
+def test_files_are_changed_for_something() -> None:
+    """UND-04: where no result was told, files say what they were changed for."""
+    round = answered("", edits=2, files=("/o/auth.py",))
+    assert outcome_of([round], "Add a lock to the login form") == (
+        "Changed code in auth.py to add a lock to the login form."
+    )
+    assert outcome_of([round], "Login form redesign in auth.py") == (
+        "Changed code in auth.py for “Login form redesign”."
+    )
+
+
+def test_a_commit_that_names_nothing_is_no_outcome() -> None:
+    """UND-04: "Address review findings" stands back behind what the answer reports."""
+    commit = Commit("1a2b3c4", "fix: address review findings")
+    told = answered("Replaced the made-up picture with a real one.", commits=(commit,), edits=1)
+    assert outcome_of([told]) == "Replaced the made-up picture with a real one."

@@ -250,3 +250,88 @@ def test_work_that_names_nothing_is_named_by_its_files() -> None:
 def test_what_is_said_to_the_agent_is_no_heading(said: str) -> None:
     """UND-02: how to work, and the sections of a report, are not what was worked on."""
     assert heading_of(said) is None
+
+
+SUBJECT = "fix(shop): keep the basket of a guest after login"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "fields", "expected"),
+    [
+        (
+            "Address the review comments on https://github.com/dev/orchard/pull/96",
+            {"commits": (Commit("1a2b3c4", SUBJECT),), "references": ("dev/orchard#96",)},
+            "Keep the basket of a guest after login",
+        ),
+        (
+            "Please review the changes with a focus on best practices",
+            {"branch": "ann/ent-12-harvest-import-limits"},
+            "Review the changes with a focus on best practices (branch harvest-import-limits)",
+        ),
+        (
+            "",
+            {"command": "/workflows:review", "branch": "harvest-import-limits"},
+            "Review branch harvest-import-limits in orchard",
+        ),
+    ],
+)
+def test_what_names_little_is_completed_by_the_work(
+    prompt: str, fields: dict[str, object], expected: str
+) -> None:
+    """UND-02: a request that names nothing is found by what was done, or by its branch."""
+    assert expected.lower() in topic(asked(prompt, **fields)).lower()
+
+
+def test_a_title_that_names_little_is_completed_by_the_work() -> None:
+    """UND-02: an issue's number alone is found by nobody; what was done for it is."""
+    done = asked("Solve the issue please", commits=(Commit("1a2b3c4", SUBJECT),), edits=1)
+    assert topic(done, title="orchard shop issue #7670") == (
+        "Orchard shop issue #7670: keep the basket of a guest after login"
+    )
+
+
+def test_an_older_branch_names_nothing_new() -> None:
+    """UND-02: a branch that an earlier engagement worked on does not name a later one."""
+    branch = "harvest-import-limits"
+    rounds = [
+        asked("Add limits to the import of harvests", branch=branch),
+        asked("Now review all of the changes with best practices", branch=branch),
+    ]
+    assert branch in topic_of(rounds[1:], 0, 1, None)
+    assert branch not in topic_of(rounds, 1, 2, None)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "torn"),
+    [
+        ("Check that the harvest worker of the orchard should also have the ability to determine if"
+         " a basket given to it needs rest", "determine"),
+        ("Can I pass an env. variable when connecting to the remote orchard?",
+         "Variable when connecting"),
+        ("If the hook is missing, the backup is restored.\n\nExample scenario:\n\n"
+         "Install the orchard hook over an old one\n", "Install the orchard"),
+    ],
+)  # fmt: skip
+def test_no_topic_breaks_off_or_begins_amid_a_sentence(prompt: str, torn: str) -> None:
+    """UND-02: a sentence does not end before what it needs, nor begin after an abbreviation; the
+    steps of an example are not asked for."""
+    said = topic(asked(prompt))
+    assert not said.endswith(torn) and not said.startswith(torn)
+
+
+def test_what_the_agent_says_to_the_person_is_no_topic() -> None:
+    """UND-02: "Let me address your question" announces an answer."""
+    told = asked("Think it over", opening="Let me address your question about the basket hooks.")
+    assert "your" not in topic(told)
+
+
+def test_a_branch_that_is_pointed_at_is_named() -> None:
+    """UND-02: "this branch" is found by its name."""
+    said = topic(asked("Review the changes in this branch", branch="ann/harvest-import-limits"))
+    assert said == "Review the changes on branch harvest-import-limits"
+
+
+def test_a_merge_is_called_by_what_it_brought() -> None:
+    """UND-02: merging and pushing is housekeeping; what was committed is the work."""
+    merged = asked("Merge main into the orchard/refactor", commits=(Commit("1a2b3c4", SUBJECT),))
+    assert topic(merged).endswith("eep the basket of a guest after login")

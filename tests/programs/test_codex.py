@@ -33,8 +33,9 @@ from minutebook.sources.base import Transcript
 from minutebook.sources.codex import agents, titles
 from minutebook.sources.codex.locate import head_of
 from minutebook.sources.codex.results import End, envelope_hunks, result_of
-from minutebook.sources.library import Library, open_transcript, overview
+from minutebook.sources.library import Library, open_file, open_transcript, overview
 from minutebook.sources.registry import SOURCES
+from minutebook.verbs.check import check, check_file
 from minutebook.verbs.inscribe import inscribe
 from tests.conftest import needs_corpus
 from tests.programs.samples import AGENTS, in_folder, read
@@ -302,6 +303,19 @@ def test_a_file_that_cannot_be_read_is_listed(tmp_path: Path) -> None:
     path.write_bytes(b"{broken\n")
     found, _ = CODEX.discover([tmp_path])
     assert [transcript.path for transcript in found] == [path]
+    assert open_file(path).source == CODEX.name
+
+
+def test_a_rollout_without_a_head_is_archived_and_checked(tmp_path: Path) -> None:
+    """OPS-14: it goes by the name of its file, which is no UUID and becomes one in an export."""
+    source = next(iter(sessions(NEW).values())).path
+    path = tmp_path / "sessions" / "rollout-2026-11-16T09-49-26-mine.jsonl"
+    path.parent.mkdir()
+    path.write_bytes(b"{broken\n" + source.read_bytes().split(b"\n", 1)[1])
+    archive = Archive(tmp_path / "archive", (tmp_path,))
+    inscribe(archive, ended=True)
+    found = check(archive, "rollout-2026-11-16T09-49-26-mine")
+    assert (found.problems, found.remarks) == ([], [])
 
 
 def files(root: Path) -> dict[str, bytes]:
@@ -482,6 +496,20 @@ def legacy_fork(tmp_path: Path) -> Path:
     path = tmp_path / source.name
     path.write_bytes(json.dumps(line).encode() + b"\n" + b"".join(rest))
     return path
+
+
+def test_rollouts_that_are_each_others_parents_are_listed(tmp_path: Path) -> None:
+    """FMT-03: one of them, with the other as its subagent; else neither would be seen."""
+    ids = [f"01a1e3c2-f3aa-7c13-b14e-{number:012d}" for number in (1, 2)]
+    for id, parent in zip(ids, reversed(ids), strict=True):
+        spawned = {"subagent": {"thread_spawn": {"parent_thread_id": parent, "depth": 1}}}
+        folder = tmp_path / "sessions" / "2026" / "01" / "01"
+        folder.mkdir(parents=True, exist_ok=True)
+        path = write(folder, ("session_meta", {**HEAD, "id": id, "source": spawned}), user("go on"))
+        path.rename(folder / f"rollout-2026-01-01T00-00-00-{id}.jsonl")
+    (listed,) = Library([tmp_path]).transcripts
+    assert listed.session_id == ids[0]
+    assert [agent.id for agent in read(listed).subagents] == [ids[1]]
 
 
 def test_a_fork_shares_its_parents_replies(tmp_path: Path) -> None:
@@ -697,6 +725,36 @@ def test_the_same_prompt_twice_is_two_prompts(tmp_path: Path) -> None:
     session = read_file(path)
     assert session.info.prompts == 2
     assert len(set(session.info.prompt_ids)) == 2
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("event_msg", {"type": "user_message", "message": "go on", "kind": ["odd"]}),
+        (
+            "event_msg",
+            {
+                "type": "item_completed",
+                "item": {
+                    "type": "CollabAgentToolCall",
+                    "id": "c1",
+                    "tool": "spawn_agent",
+                    "receiver_thread_ids": [{"odd": 1}],
+                },
+            },
+        ),
+        ("response_item", {"type": "reasoning", "summary": [{"text": ["odd"]}, {"text": "well"}]}),
+    ],
+)
+def test_an_odd_field_costs_nothing(line: tuple[str, dict[str, Any]], tmp_path: Path) -> None:
+    """FMT-04: neither the session, nor where its reading can be gone on from, nor its check."""
+    call = {"type": "function_call", "name": "spawn_agent", "call_id": "c1", "arguments": "{}"}
+    lines = (("response_item", call), user("go on"), line, user("and on"))
+    path = write(tmp_path, ("session_meta", HEAD), *lines)
+    reading = CODEX.read(open_file(path), "full")
+    assert [round.prompt.text for round in reading.rounds() if round.prompt] == ["go on", "and on"]
+    assert reading.checkpoint is not None
+    assert check_file(path).problems == []
 
 
 def test_a_person_may_type_a_tag(tmp_path: Path) -> None:

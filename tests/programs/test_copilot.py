@@ -368,6 +368,33 @@ def test_usage_of_an_answer_that_never_came_counts(tmp_path: Path) -> None:
     assert second.progress == ()
 
 
+@pytest.mark.parametrize("usage_first", [True, False])
+def test_a_providers_id_may_come_again(tmp_path: Path, usage_first: bool) -> None:
+    """USE-01: a model that runs at home uses its ids again: what it names a call ties the call to
+    its usage, and is no name for the reply."""
+
+    def call(id: str, n: int) -> list[str]:
+        told = {"apiCallId": id, "inputTokens": 10, "outputTokens": n}
+        used = line("session.usage_record", {"usage": told}, 10 * n)
+        said = line("assistant.message", {"apiCallId": id, "content": f"Reply {n}."}, 10 * n + 1)
+        return [used, said] if usage_first else [said, used]
+
+    path = made(
+        tmp_path,
+        line("user.message", {"content": "one"}, 1),
+        *call("a", 1),
+        *call("b", 2),
+        *call("a", 3),
+        line("user.message", {"content": "two"}, 50),
+        *call("b", 6),
+    )
+    first, second = read(open_file(path)).rounds
+    assert [m.text for m in first.replies] == ["Reply 1.", "Reply 2.", "Reply 3."]
+    assert [m.usage for m in first.replies] == [Usage(10, n) for n in (1, 2, 3)]
+    assert (second.usage, second.progress) == (Usage(10, 6), ())
+    assert len({m.reply_id for m in (*first.replies, *second.replies)}) == 4
+
+
 def test_a_subagent_of_a_subagent_hangs_on_its_own_call(tmp_path: Path) -> None:
     """AGT-04: nested agents are in the same file, each attached to the call that started it."""
 

@@ -6,6 +6,7 @@ import json
 import random
 import shutil
 from collections import Counter
+from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,7 @@ WHOLE = [  # of a tree of files, none holds a session alone
 ]
 ODD: list[Any] = [None, True, -1, 1e300, "x", [], {}, [None, 1, {"type": None}], {"type": 7}]
 ODD += ["\ud83d", {"type": "\ud83d", "id": "\ud83d"}]  # half a character: a text was cut there
+ODD += [10**30, 2**63, float("nan"), float("inf"), "\0", "x" * 70_000, "9999-99-99T99:99:99Z"]
 
 
 def name(transcript: Transcript) -> str:
@@ -146,6 +148,52 @@ def test_nothing_in_a_file_makes_it_fail(transcript: Transcript, tmp_path: Path)
             reading = SOURCES[transcript.source].read(open_as(transcript, path), depth)
             msgspec.json.encode(read_session(reading))  # it can be written down
             assert depth == "skim" or len(reading.report.bad_lines) >= 1
+
+
+@pytest.mark.parametrize("source", sorted({t.source for t in LINES}))
+def test_no_field_of_any_record_makes_it_fail(source: str, tmp_path: Path) -> None:
+    """FMT-04: each field of each kind of record, with something of each type in its place."""
+    kinds: dict[tuple[str, ...], tuple[Transcript, bytes, Any]] = {}
+    for transcript in (t for t in LINES if t.source == source):
+        head, *lines = transcript.path.read_bytes().splitlines()
+        for line in (head, *lines):
+            record = decoded(line) if len(line) < 20_000 else {}
+            if record:
+                kinds.setdefault(kind_of(record), (transcript, head, record))
+    for transcript, head, record in kinds.values():
+        path = tmp_path / transcript.path.name
+        lines = [head]
+        for where in fields(record):
+            for odd in (None, [], {}, ["a"], {"a": 1}, 10**30, -1, "\0", "\ud83d"):
+                spoilt = deepcopy(record)
+                inside = spoilt
+                for key in where[:-1]:
+                    inside = inside[key]
+                inside[where[-1]] = odd
+                lines.append(json.dumps(spoilt).encode())
+        path.write_bytes(b"\n".join([*lines, json.dumps(record).encode(), b""]))
+        for depth in ("skim", "full"):
+            reading = SOURCES[source].read(open_as(transcript, path), depth)
+            msgspec.json.encode(read_session(reading))
+            assert depth == "skim" or reading.checkpoint is not None or not reading.at_end
+
+
+def kind_of(record: Any) -> tuple[str, ...]:
+    """What tells records apart, wherever an agent has it."""
+    inside = [v for key in ("payload", "data", "message") if isinstance(v := record.get(key), dict)]
+    inside += [v["item"] for v in inside if isinstance(v.get("item"), dict)]
+    return tuple(
+        str(one.get(key)) for one in (record, *inside) for key in ("type", "subtype", "role")
+    )
+
+
+def fields(value: Any, where: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Places in a record; of a list, those of its first item."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value[:1])
+    for key, one in inside:
+        yield (*where, key)
+        if isinstance(one, dict | list) and len(where) < 6:
+            yield from fields(one, (*where, key))
 
 
 @pytest.mark.parametrize("transcript", WHOLE, ids=name)

@@ -84,6 +84,17 @@ def test_texts_and_calls_come_in_their_order(case: tuple[dict[str, Any], Session
                 assert event["text"] == said
 
 
+def test_what_was_injected_between_is_kept(case: tuple[dict[str, Any], Session]) -> None:
+    """FMT-14, INS-16: no prompt and no answer; but it is there."""
+    one, session = case
+    blocks = [b for r in session.rounds for m in r.messages for b in m.blocks]
+    kept = [block.text for block in blocks if isinstance(block, Notice)]
+    for turn in one["turns"]:
+        for want in turn["events"]:
+            if want["type"] == "injected_user":
+                assert any(text.startswith(want["text"]) for text in kept)
+
+
 def assert_call(call: ToolCall, want: dict[str, Any]) -> None:
     """Name and input verbatim, the result where it belongs, failure told even where hidden."""
     assert (call.name, call.input) == (want["name"], want["input"])
@@ -117,6 +128,9 @@ def test_what_stopped_a_turn_is_seen(case: tuple[dict[str, Any], Session]) -> No
         # Gemini CLI 0.29 writes nothing of an error.
         failed = turn.get("error") and not one["file"].startswith("gemini/0.29")
         assert bool(noted(round) & {INTERRUPTION, SYSTEM}) == (interrupted or bool(failed))
+        if "retries" in turn:
+            kinds = [b.kind for m in round.messages for b in m.blocks if isinstance(b, Notice)]
+            assert kinds.count(SYSTEM) == turn["retries"]
 
 
 def noted(round: Round) -> set[str]:
@@ -162,9 +176,12 @@ def test_a_session_knows_its_parent_and_its_subagents(
 
 
 def test_metadata_is_what_the_agent_knew(case: tuple[dict[str, Any], Session]) -> None:
-    """ING-03: folder, branch, model and title."""
+    """ING-03: folder, branch, model and title; and the agent's version, where it is written."""
     one, session = case
     info = session.info
+    agent, version, _ = one["file"].split("/", 2)
+    written = agent not in ("gemini", "pi") and version != "0.20.0"
+    assert info.versions == ((version,) if written else ())
     assert info.cwd == one["cwd"]
     assert info.branch == one.get("git_branch")
     if "model" in one:

@@ -150,8 +150,10 @@ def test_a_fork_is_told_once(archive: Archive) -> None:
 
 
 def test_each_agent_is_diagnosed(archive: Archive) -> None:
-    """FMT-23: versions, unknown records, retention and troubles of each."""
+    """FMT-23: versions, unknown records, retention and troubles of each; no session of another is
+    taken for a subagent without one."""
     found = diagnose(archive)
+    assert found.troubles == []
     there = {SOURCES.program_of(t.source) for t in archive.library.transcripts}
     assert {agent.program for agent in found.agents} == there
     assert len(there) > 5

@@ -491,6 +491,25 @@ def test_a_running_program_is_not_disturbed(tmp_path: Path) -> None:
     assert running.returncode == 0
 
 
+def test_what_is_half_written_is_not_read(store: Store) -> None:
+    """FMT-03: without a log the program writes into the database itself; what was there before is
+    in a journal beside it."""
+    store.session("ses_a")
+    store.round("ses_a", 1)
+    store.connection.execute("PRAGMA journal_mode=DELETE")
+    store.connection.execute("PRAGMA cache_size=1")
+    store.connection.execute("CREATE TABLE ballast (data)")
+    before = read(Library([store.path]).transcripts[0])
+    store.connection.execute("BEGIN")
+    store.connection.execute("DELETE FROM part")
+    store.connection.execute("INSERT INTO ballast VALUES (zeroblob(100000))")
+    assert store.path.with_name(f"{store.path.name}-journal").exists()
+    files_there = files(store.folder)
+    assert read(Library([store.path]).transcripts[0]) == before
+    assert files(store.folder) == files_there
+    store.connection.rollback()
+
+
 def test_other_tables_are_never_read(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """SEC: accounts' tokens are in the same file."""
     store.session("ses_a")
@@ -814,10 +833,11 @@ def test_what_is_not_its_database_is_left_alone(tmp_path: Path) -> None:
     other.close()
     (tmp_path / "opencode.db").write_bytes(b"SQLite format 3\x00" + b"\x07" * 5000)
     assert not SOURCE.claims(tmp_path / "other.db")
-    assert not SOURCE.claims(tmp_path)
-    found, (trouble,) = SOURCE.discover([tmp_path])
-    assert found == []
-    assert "database" in trouble.reason
+    for place in (tmp_path, tmp_path / "opencode.db"):
+        library = Library([place])
+        (trouble,) = library.troubles
+        assert library.transcripts == []
+        assert "database" in trouble.reason
 
 
 def test_a_name_in_a_file_leads_nowhere_else(tmp_path: Path) -> None:
@@ -869,6 +889,20 @@ def test_nothing_in_a_row_makes_it_fail(tmp_path: Path, seed: int) -> None:
     assert bad
 
 
+def test_sessions_that_are_each_others_parents_are_listed(store: Store) -> None:
+    """FMT-03: one of each ring, with the others as its subagents; nothing vanishes."""
+    parents = {"a": "b", "b": "a", "below": "a", "self": "self", "x": "z", "y": "x", "z": "y"}
+    for id, parent in parents.items():
+        store.session(f"ses_{id}", parent=f"ses_{parent}")
+        store.round(f"ses_{id}", 1)
+    listed = {t.session_id: read(t) for t in Library([store.folder]).transcripts}
+    assert {id: {agent.id for agent in session.subagents} for id, session in listed.items()} == {
+        "ses_a": {"ses_b", "ses_below"},
+        "ses_self": set(),
+        "ses_x": {"ses_y", "ses_z"},
+    }
+
+
 @needs_corpus
 @pytest.mark.parametrize("seed", range(12))
 def test_a_damaged_database_is_a_trouble(tmp_path: Path, seed: int) -> None:
@@ -903,7 +937,6 @@ def test_a_damaged_schema_is_a_trouble(store: Store) -> None:
     store.close()
     data = store.path.read_bytes()
     store.path.write_bytes(data.replace(b"CREATE TABLE part", b"CREATE T\x8aBLE part"))
-    assert not SOURCE.claims(store.folder)
     found, (trouble,) = SOURCE.discover([store.folder])
     assert (found, trouble.path) == ([], store.path)
     assert "not a database that can be read" in trouble.reason

@@ -109,10 +109,9 @@ def test_calls_are_there_once_with_their_results(transcript: Transcript) -> None
 @pytest.mark.parametrize("transcript", SAMPLES, ids=name)
 def test_usage_is_what_the_file_says(transcript: Transcript) -> None:
     """USE-01: of every response, once, and of the calls that wrote summaries."""
-    replies = [m for m in messages(transcript, "assistant") if "usage" in m]
-    once = {m.get("responseId") or f"line {n}": m["usage"] for n, m in enumerate(replies)}
+    told = [m["usage"] for m in messages(transcript, "assistant") if "usage" in m]
     summaries = [line for line in raw(transcript) if line["type"] == "compaction"]
-    told = [*once.values(), *(line["usage"] for line in summaries if "usage" in line)]
+    told += [line["usage"] for line in summaries if "usage" in line]
     session = read(transcript)
     each = [round.usage for round in session.rounds]
     each += [reply.usage for round in session.rounds for reply in round.progress]
@@ -152,9 +151,9 @@ def test_edits_are_hunks() -> None:
 # ------------------------------------------------------------ what the samples lack
 
 
-def write(tmp_path: Path, *lines: Json) -> Session:
-    head = {"type": "session", "version": 3, "id": "s1", "timestamp": at(0), "cwd": "/w"}
-    numbered = [{"id": f"e{n}", "timestamp": at(n), **line} for n, line in enumerate(lines, 1)]
+def write(tmp_path: Path, *lines: Json, day: int = 1) -> Session:
+    head = {"type": "session", "version": 3, "id": "s1", "timestamp": at(0, day), "cwd": "/w"}
+    numbered = [{"id": f"e{n}", "timestamp": at(n, day), **line} for n, line in enumerate(lines, 1)]
     path = tmp_path / "sessions" / "--w--" / "2026-03-01T10-00-00-000Z_s1.jsonl"
     path.parent.mkdir(parents=True)
     path.write_text("".join(json.dumps(line) + "\n" for line in (head, *numbered)), "utf-8")
@@ -162,8 +161,8 @@ def write(tmp_path: Path, *lines: Json) -> Session:
     return read(transcript)
 
 
-def at(minute: int) -> str:
-    return f"2026-03-01T10:{minute:02d}:00.000Z"
+def at(minute: int, day: int = 1) -> str:
+    return f"2026-03-{day:02d}T10:{minute:02d}:00.000Z"
 
 
 def message(role: str, **fields: Any) -> Json:
@@ -201,6 +200,26 @@ def test_what_an_extension_says_is_context(tmp_path: Path) -> None:
     kept = [b.data for m in round.messages for b in m.blocks if isinstance(b, Attachment)]
     assert kept[0]["content"] == "remember the pears"
     assert "weather" in str([b for m in round.messages for b in m.blocks])
+
+
+def test_a_providers_id_may_come_again(tmp_path: Path) -> None:
+    """USE-01: models that run at home use theirs again: two responses are two, in one round, in
+    two, and in two sessions."""
+    said = {"responseId": "chatcmpl-7", "model": "m", "stopReason": "stop"}
+    one, two = ({**said, "usage": {"input": 10, "output": n}} for n in (1, 2))
+    lines = [
+        message("user", content="Paint the shed"),
+        message("assistant", content=[{"type": "text", "text": "First."}], **one),
+        message("assistant", content=[{"type": "text", "text": "Then."}], **two),
+        message("user", content="And the gate"),
+        message("assistant", content=[{"type": "text", "text": "Last."}], **one),
+    ]
+    session, other = write(tmp_path / "one", *lines), write(tmp_path / "two", *lines[:2], day=2)
+    assert [[m.text for m in r.replies] for r in session.rounds] == [["First.", "Then."], ["Last."]]
+    assert [round.usage for round in session.rounds] == [Usage(20, 3), Usage(10, 1)]
+    known = [{m.reply_id for r in s.rounds for m in r.replies} for s in (session, other)]
+    assert [len(ids) for ids in known] == [3, 1]
+    assert not known[0] & known[1]
 
 
 def test_the_last_name_is_the_title(tmp_path: Path) -> None:

@@ -214,6 +214,9 @@ def test_a_wrong_password_is_nowhere(house: House, book: Archive) -> None:
         f"{right}?sslmode=nonsense",
         f"{right}?nonsense=1",
         f"postgresql://x:{PASSWORD}@:y/",
+        f"postgresql://ada:at@{PASSWORD}@127.0.0.1:{port}/{house.name}",
+        f"postgresql://ada:slash/{PASSWORD}@127.0.0.1:{port}/{house.name}",
+        f"postgresql://ada:mark?{PASSWORD}@127.0.0.1:{port}/{house.name}",
     ):
         assert run("--debug", "team", "status", "--url", bad).returncode == 2
     assert run("team", "status", url).returncode == 2  # typed in the wrong place
@@ -252,7 +255,6 @@ def test_what_was_pushed_is_there_after_an_upgrade(
     numbers of projects change, and everybody may go on with the names they gave."""
     from minutebook.team import schema
     from minutebook.team.connection import connected
-    from minutebook.team.managing import set_role
 
     house, known = House(server, "upgraded"), schema.migrations()
     with connect(server.url()) as connection:
@@ -262,8 +264,8 @@ def test_what_was_pushed_is_there_after_an_upgrade(
             first.setattr(schema, "migrations", lambda: known[:1])
             with connected(house.address("postgres"), checked=False) as connection:
                 assert schema.initialise(connection).applied == ["archive"]
-            for login, role in (("ada", "member"), ("rea", "reader")):
-                set_role(house.address("postgres"), login, role)
+            house.sql("postgres", "GRANT upgraded_member TO ada")
+            house.sql("postgres", "GRANT upgraded_reader TO rea")
             house.join("ada")
         house.sql("ada", "SELECT minutebook.project_ids(ARRAY['orchard'])")
         house.sql("ada", "SELECT minutebook.name_ids(ARRAY['branch'], ARRAY['main'])")
@@ -280,10 +282,10 @@ def test_what_was_pushed_is_there_after_an_upgrade(
             "quoted, budget, blocks, signal, lengths, said) SELECT 1, 'turn', 'k', 1, 0, 1, false, "
             "false, 0, '', '', '{}', ''",
         )
-        with pytest.raises(Conflict, match=r"has schema 1, and this .* needs 2: an admin runs"):
+        with pytest.raises(Conflict, match=r"has schema 1, and this .* needs 3: an admin runs"):
             house.join("ada")
         with connected(house.address("postgres"), checked=False) as connection:
-            assert schema.initialise(connection).applied == ["hardened"]
+            assert schema.initialise(connection).applied == ["hardened", "closed"]
         shared = (
             "SELECT s.session_id, p.name FROM minutebook.shared_sessions s "
             "JOIN minutebook.shared_projects p ON p.id = s.project_id"
@@ -291,12 +293,15 @@ def test_what_was_pushed_is_there_after_an_upgrade(
         assert house.sql("rea", shared) == [("x", "orchard")]
         named = "SELECT branch FROM minutebook.names_of(ARRAY[1])"
         assert house.sql("rea", named) == [("main",)]
-        change = "UPDATE minutebook.sessions SET project_id = project_id, stamp = 'new'"
+        change = (
+            "UPDATE minutebook.sessions SET stamp = 'new', project_id = "
+            "(SELECT id FROM minutebook.shared_projects LIMIT 1)"
+        )
         house.sql("ada", change)  # a project of one's own
         assert house.push(book).sessions == 9
         with monkeypatch.context() as old:
             old.setattr(schema, "current_version", lambda: 1)
-            with pytest.raises(Conflict, match=r"has schema 2, and this .* only knows 1: upgrade"):
+            with pytest.raises(Conflict, match=r"has schema 3, and this .* only knows 1: upgrade"):
                 house.push(book)
     finally:
         with connect(server.url()) as connection:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 import minutebook
@@ -360,6 +361,85 @@ def test_figures_that_cannot_be_read_are_left_out(house: House, book: Archive, t
     assert (lineage(team).edges == ()) == (table == "lineage")
 
 
+@pytest.mark.parametrize("field", ["calls", "commits", "pulls", "branches"])
+def test_figures_that_name_what_is_not_there_are_left_out(
+    house: House, book: Archive, field: str
+) -> None:
+    """TEAM-03: what a member pushed by hand keeps nobody from counting the others."""
+    from minutebook.derive.usage.digest import Call, Digest
+
+    odd: dict[str, Any] = {
+        "calls": [Call(99, 0)],
+        "commits": [(99, "abcdef0")],
+        "pulls": [(-99, "https://git.example/pull/1")],
+        "branches": [],
+    }
+    house.push(book)
+    known = len(usage_of(team_of(house, "rea", book), "session", tools=True).rows)
+    key, told = house.sql(
+        "postgres", "SELECT session_key, digest FROM minutebook.usage ORDER BY 1 LIMIT 1"
+    )[0]
+    digest = msgspec.json.decode(told, type=Digest)
+    digest = msgspec.structs.replace(digest, rounds={1: 7}, **{field: odd[field]})
+    change = "UPDATE minutebook.usage SET digest = %s WHERE session_key = %s"
+    house.sql("postgres", change, msgspec.json.encode(digest).decode(), key)
+    found = usage_of(team_of(house, "rea", book), "session", tools=True).rows
+    assert len(found) == known - 1
+
+
+def test_an_agent_name_from_nowhere_hides_nothing(house: House, book: Archive) -> None:
+    """TEAM-03: who says so may be of a newer minutebook."""
+    house.push(book)
+    before = len(team_of(house, "rea", book).sessions().sessions)
+    ((key, told),) = house.sql(
+        "ada", "SELECT key, record FROM minutebook.own_sessions ORDER BY key LIMIT 1"
+    )
+    record = json.loads(told) | {"agent_name": "Reed", "agent_name_source": "somewhere"}
+    change = "UPDATE minutebook.sessions SET record = %s WHERE key = %s"
+    house.sql("ada", change, json.dumps(record), key)
+    assert len(team_of(house, "rea", book).sessions().sessions) == before
+
+
+def test_a_tie_between_sessions_of_others_is_left_out(house: House, book: Archive) -> None:
+    """TEAM-05: what a session comes from is for its own person to say."""
+    house.push(book)
+    ((older,), (newer,)) = house.sql(
+        "ada", "SELECT session_id FROM minutebook.own_sessions ORDER BY key LIMIT 2"
+    )
+    house.push(book, "bob", projects=("ledger",), visible="all")
+    before = team_of(house, "rea", book).known_ties()
+    ((key,),) = house.sql("bob", "SELECT max(key) FROM minutebook.own_sessions")
+    told = {"older": older, "newer": newer, "kind": "forks", "recorded": True, "confidence": 1.0}
+    body = json.dumps({**told, "evidence": [{"what": "shared-messages", "count": 4}]})
+    house.sql(
+        "bob",
+        "INSERT INTO minutebook.lineage VALUES (%s, %s, %s, 'forks', %s, NULL)",
+        *(key, older, newer, body),
+    )
+    assert team_of(house, "rea", book).known_ties() == before
+
+
+def test_a_search_asks_little(house: House, book: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TEAM-04: one connection, and no question twice: each costs the way to the server and back."""
+    import psycopg
+
+    house.push(book)
+    asked: list[str] = []
+    real = psycopg.Connection.execute
+
+    def execute(self: Any, statement: Any, *values: Any, **how: Any) -> Any:
+        asked.append(str(statement))
+        return real(self, statement, *values, **how)
+
+    monkeypatch.setattr(psycopg.Connection, "execute", execute)
+    team = team_of(house, "rea", book)
+    assert len(asked) == 3  # settings, version, sessions
+    assert search(team, parse_query("passkey login"), mode="lexical").total
+    listed = [text for text in asked if "FROM minutebook.shared_sessions" in text]
+    assert len(listed) <= 3  # which there are; then what is said of those that were found
+    assert len(asked) < 28
+
+
 def test_a_tie_without_a_reason_is_left_out(house: House, book: Archive) -> None:
     """TEAM-05: what a member pushed by hand breaks nobody's lineage."""
     house.push(book)
@@ -428,7 +508,7 @@ def test_words_alone_say_so(house: House, book: Archive) -> None:
 
 def test_another_schema_is_refused(house: House, book: Archive) -> None:
     """TEAM-05: an older or a newer schema is refused with a sentence."""
-    house.sql("postgres", "UPDATE minutebook.migrations SET version = 99 WHERE version = 2")
+    house.sql("postgres", "UPDATE minutebook.migrations SET version = 99 WHERE version = 3")
     with pytest.raises(Conflict, match="upgrade minutebook"):
         team_of(house, "rea", book)
     house.sql("postgres", "DELETE FROM minutebook.migrations WHERE version = 99")

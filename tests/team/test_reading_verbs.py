@@ -174,7 +174,7 @@ def test_without_a_team_ones_own_answers(
 @pytest.mark.usefixtures("shared")
 def test_another_schema_is_not_passed_over(shared: House, run: Run, nobody: Path) -> None:
     """TEAM-05: what must be mended is refused with a sentence, not answered from elsewhere."""
-    shared.sql("postgres", "UPDATE minutebook.migrations SET version = 99 WHERE version = 2")
+    shared.sql("postgres", "UPDATE minutebook.migrations SET version = 99 WHERE version = 3")
     found = run("stats", "--team", *places(nobody, nobody))
     assert (found.status, found.out) == (2, "")
     assert "upgrade minutebook" in found.err and found.err.count("\n") == 1

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from minutebook.archive import Archive, open_archive
-from minutebook.errors import Conflict, NotFound
-from tests.team.conftest import House, connect, made_house
+from minutebook.errors import BadArgument, Conflict, NotFound
+from tests.team.conftest import PASSWORD, House, connect, made_house
 
 if TYPE_CHECKING:
     from minutebook.team.serving import LocalServer
@@ -45,6 +46,13 @@ ATTACKS = (
     "SET SESSION AUTHORIZATION postgres",
     "TRUNCATE minutebook.sessions",
     "COPY minutebook.texts TO PROGRAM 'cat'",
+    "GRANT {db}_reader TO stranger",
+    "SELECT person_id FROM minutebook.sessions",
+    "SELECT audience FROM minutebook.sessions",
+    "SELECT id FROM minutebook.projects",
+    "SELECT person_id FROM minutebook.machines",
+    "INSERT INTO minutebook.sessions (key) OVERRIDING SYSTEM VALUE VALUES (99999)",
+    "INSERT INTO minutebook.entries (entry) OVERRIDING SYSTEM VALUE VALUES (99999)",
 )
 TABLES = "engagements decisions rounds usage lineage files entries texts".split()
 
@@ -127,6 +135,26 @@ def test_attacks_are_refused(private: House, login: str) -> None:
     for attack in ATTACKS:
         with pytest.raises(psycopg.Error):
             private.sql(login, attack.format(db=private.name))
+
+
+@pytest.mark.parametrize("role", ["reader", "member", "admin"])
+@pytest.mark.parametrize("login", ["bob", "rea", "adm"])
+def test_rights_stay(private: House, login: str, role: str) -> None:
+    """TEAM-03: DROP OWNED BY a role takes it out of every policy, and drops those for it alone,
+    whoever made them: ours are for no role. What was granted stays, too."""
+    every = (
+        "SELECT polname || polroles::text || polqual::text FROM pg_policy "
+        "UNION ALL SELECT relname || relacl::text FROM pg_class "
+        "UNION ALL SELECT attrelid || attname || attacl::text FROM pg_attribute "
+        "UNION ALL SELECT proname || proacl::text FROM pg_proc "
+        "UNION ALL SELECT roleid || ' ' || member FROM pg_auth_members ORDER BY 1"
+    )
+    before = private.sql("postgres", every)
+    with suppress(psycopg.errors.InsufficientPrivilege):
+        private.sql(login, f"DROP OWNED BY {private.name}_{role}")
+    assert private.sql("postgres", every) == before
+    assert private.sql("ada", "SELECT count(*) FROM minutebook.shared_sessions") == [(9,)]
+    assert private.sql(login, "SELECT count(*) FROM minutebook.shared_sessions") == [(0,)]
 
 
 def test_temporary_names_fool_no_function(private: House) -> None:
@@ -376,6 +404,24 @@ def test_the_view_and_the_policy_agree(house: House, book: Archive) -> None:
         assert len(found) >= 8
 
 
+def test_functions_that_all_may_write_fool_no_client(house: House, book: Archive) -> None:
+    """TEAM-03: where a server lets everybody write to `public`, a function there with the name of
+    one of PostgreSQL's is not called: it would run with the rights of whoever asks."""
+    from minutebook.team.connection import connected
+    from minutebook.team.schema import initialise
+
+    house.sql("postgres", "GRANT CREATE ON SCHEMA public TO PUBLIC")
+    house.sql(
+        "bob",
+        "CREATE FUNCTION public.pg_relation_size(text) RETURNS bigint LANGUAGE plpgsql AS "
+        "$$ BEGIN RAISE EXCEPTION 'caught by %', current_user; END $$",
+    )
+    house.sql("postgres", "DROP INDEX minutebook.entries_said")
+    with connected(house.address("postgres"), checked=False) as connection:
+        assert "entries_said" in initialise(connection).indexes
+    assert house.push(book).sessions == 9
+
+
 def test_only_admins_give_roles(private: House) -> None:
     """TEAM-03: an admin appoints; members and readers cannot, and a role can be taken away."""
     from minutebook.team.managing import set_role, standing
@@ -390,14 +436,83 @@ def test_only_admins_give_roles(private: House) -> None:
     set_role(private.address("adm"), "stranger", None)
     with pytest.raises(Conflict):
         standing(private.address("stranger"))
-    with pytest.raises(NotFound, match="no login 'nobody_at_all'"):
-        set_role(private.address("adm"), "nobody_at_all", "reader")
+    for login in ("nobody_at_all", f"{private.name}_reader"):
+        with pytest.raises(NotFound, match=f"no login '{login}'"):
+            set_role(private.address("adm"), login, "reader")
+
+
+def test_a_role_goes_whoever_gave_it(house: House) -> None:
+    """TEAM-03: an admin takes away what another admin or the administrator gave: PostgreSQL alone
+    takes a role from nobody who has it from somebody else, and only warns."""
+    from minutebook.team.managing import set_role, standing
+
+    set_role(house.address("adm"), "rea", None)  # given by postgres
+    with pytest.raises(Conflict, match="may not read"):
+        standing(house.address("rea"))
+    set_role(house.address("adm"), "rea", "admin")
+    set_role(house.address("rea"), "stranger", "admin")
+    set_role(house.address("rea"), "adm", "member")
+    assert standing(house.address("adm")).role == "member"
+    set_role(house.address("postgres"), "rea", None)  # what rea gave stays
+    assert standing(house.address("stranger")).role == "admin"
+    set_role(house.address("postgres"), "stranger", None)
+
+
+def test_a_role_given_by_hand_is_not_forgotten(house: House) -> None:
+    """TEAM-03: who cannot take away what somebody gave by `GRANT` is told, and changes nothing."""
+    from minutebook.team.managing import set_role, standing
+
+    house.sql("postgres", f"GRANT {house.name}_admin TO bob")
+    with pytest.raises(Conflict, match=r"from 'postgres', who alone can take it away"):
+        set_role(house.address("adm"), "bob", "reader")
+    assert standing(house.address("bob")).role == "admin"
+    set_role(house.address("postgres"), "bob", "reader")
+    assert standing(house.address("bob")).role == "reader"
+
+
+def test_an_owner_without_a_superusers_rights_sets_up(server: LocalServer) -> None:
+    """TEAM-01: a login that may create roles, and has the database; only pgvector needs more."""
+    from minutebook.team.connection import connected
+    from minutebook.team.managing import set_role, standing
+    from minutebook.team.schema import initialise
+
+    house = House(server, "owned")
+    with connect(server.url()) as connection:
+        connection.execute(f"CREATE ROLE owner LOGIN CREATEROLE PASSWORD '{PASSWORD}'")
+        connection.execute(f"CREATE DATABASE {house.name} OWNER owner")
+    try:
+        with (
+            pytest.raises(Conflict, match="run `CREATE EXTENSION vector`"),
+            connected(house.address("owner"), checked=False) as connection,
+        ):
+            initialise(connection)
+        house.sql("postgres", "CREATE EXTENSION vector")
+        for _ in range(2):
+            with connected(house.address("owner"), checked=False) as connection:
+                initialise(connection)
+        set_role(house.address("owner"), "ada", "admin")
+        set_role(house.address("ada"), "rea", "reader")
+        set_role(house.address("owner"), "rea", "member")
+        assert standing(house.address("rea")).role == "member"
+    finally:
+        with connect(server.url()) as connection:
+            connection.execute(f"DROP DATABASE {house.name} WITH (FORCE)")
+            for role in ("reader", "member", "admin", "keeper"):
+                connection.execute(f"DROP ROLE IF EXISTS {house.name}_{role}")
+            connection.execute("DROP ROLE owner")
 
 
 def test_a_reader_does_not_push(house: House, book: Archive) -> None:
     """TEAM-03: the server refuses, in one sentence."""
     with pytest.raises(Conflict, match="Your role at"):
         house.push(book, "rea")
+
+
+_ENTRY = (
+    "INSERT INTO minutebook.entries (session_key, kind, key, round, at, tools, quoted, budget, "
+    "blocks, signal, lengths, said) SELECT key, 'turn', 'odd', 1, 0, false, false, 0, '{blocks}', "
+    "'', '{lengths}', '' FROM minutebook.sessions"
+)
 
 
 @pytest.mark.parametrize(
@@ -409,10 +524,18 @@ def test_a_reader_does_not_push(house: House, book: Archive) -> None:
         "INSERT INTO minutebook.rounds SELECT key, 2000000000, '', '' FROM minutebook.sessions",
         "INSERT INTO minutebook.files SELECT key, 1, 9223372036854775807, '', '', 1 "
         "FROM minutebook.sessions",
+        _ENTRY.format(blocks="x", lengths="{}"),
+        _ENTRY.format(blocks="1:2 3", lengths="{}"),
+        _ENTRY.format(blocks="1:99999999999", lengths="{}"),
+        _ENTRY.format(blocks="", lengths="{NULL}"),
+        _ENTRY.format(blocks="", lengths="{-1}"),
+        _ENTRY.format(blocks="", lengths="{{1},{2}}"),
+        _ENTRY.format(blocks="", lengths="[-3:-2]={1,2}"),
     ],
 )
 def test_extreme_numbers_are_refused(private: House, extreme: str) -> None:
-    """TEAM-03: a member pushes no moment that is not a date and no round nobody counts to."""
+    """TEAM-03: a member pushes no moment that is not a date, no round nobody counts to, and nothing
+    that a search of others could not count with."""
     with pytest.raises(psycopg.errors.CheckViolation):
         private.sql("ada", extreme)
 
@@ -426,6 +549,15 @@ def test_nobody_takes_anothers_name(house: House) -> None:
     for taken in ("Ada Lovelace", "ada  lovelace ", "ada", "ADM"):
         with pytest.raises(Conflict, match="Somebody else is called"):
             join(house.address("bob"), name=taken)
+    for odd in ("Ada\u200bLovelace", "\u202eadA", "Ada\u00adLovelace", "", "x" * 201):
+        with pytest.raises(BadArgument, match="1 to 200 letters"):
+            join(house.address("bob"), name=odd or "\u3000")
+    with pytest.raises(Conflict, match="Somebody else is called"):
+        join(house.address("bob"), name="Ada\u00a0Lovelace")
+    with connect(house.url("bob")) as connection:  # however a person reads backslashes
+        connection.execute("SET standard_conforming_strings = off")
+        with pytest.raises(psycopg.errors.UniqueViolation):
+            connection.execute("SELECT minutebook.join_team('ada  lovelace', 'desk')")
     join(house.address("bob"))
     found = house.sql("rea", "SELECT login::text, name FROM minutebook.people ORDER BY 1")
     assert found == [("ada", "Ada Lovelace"), ("bob", "bob")]

@@ -17,8 +17,8 @@ from minutebook.extract.material import material_of
 from minutebook.extract.offline.features import Session
 from minutebook.extract.offline.words import Vocabulary
 from minutebook.sources.library import Library, open_transcript
+from training.topics.labels import SHARED
 
-SHARED = Path(__file__).resolve().parents[3] / "shared"
 TUNED, SHORT = "tuned", "short"
 SETS = (
     (TUNED, "labels/engagements.jsonl"),

@@ -23,7 +23,8 @@ from minutebook.extract.offline.model import FILE
 from minutebook.extract.offline.wording import FILE as WORDS
 from minutebook.extract.offline.wording import packed
 from training.offline.fit import LEAN, SEED, STRENGTH, fit, known
-from training.offline.sessions import SHARED, Labelled, load
+from training.offline.sessions import Labelled, load
+from training.topics.labels import SHARED
 
 
 def about(sessions: list[Labelled]) -> dict[str, Any]:

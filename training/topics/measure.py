@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import mean
 
 from minutebook.extract.offline.topic_model import stems
-from minutebook.extract.offline.topics import chosen
+from minutebook.extract.offline.topics import ranked
 from training.topics.labels import LONG, SHARED, SHORT, Labelled, labelled
 from training.topics.learn import agreement, examples, learn
 
@@ -36,7 +36,7 @@ def learned_scores(sessions: Sequence[Labelled]) -> dict[str, float]:
         for session in sessions:
             if session.repository == repository:
                 found[session.id] = mean(
-                    agreement(chosen(e.headings, e.given, model).text, e.gold)
+                    agreement(ranked(e.headings, e.given, model)[0].text, e.gold)
                     if e.headings
                     else 0.0
                     for e in known[session.id]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from minutebook.record.layout import Layout
-from minutebook.record.store import make_folder, write_atomically
+from minutebook.record.store import make_folder, sweep_beside, write_atomically
 
 FORMAT = 2
 
@@ -55,5 +55,6 @@ def write_format(layout: Layout) -> None:
     if archive_format(layout) != FORMAT:
         from importlib.metadata import version
 
+        sweep_beside(layout.format)
         content = msgspec.json.encode(_Format(FORMAT, f"minutebook {version('minutebook')}"))
         write_atomically(layout.format, msgspec.json.format(content) + b"\n")

@@ -5,10 +5,9 @@ A session is read through the archive, so nothing changes here when its transcri
 
 from __future__ import annotations
 
-import gc
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -39,7 +38,7 @@ from minutebook.record.layout import Layout
 from minutebook.record.recover import StoredRounds
 from minutebook.record.rounds import read_words
 from minutebook.record.store import make_folder, private, writing
-from minutebook.sources.fan_out import fan_out
+from minutebook.sources.fan_out import fan_out, without_collection
 from minutebook.sources.library import open_transcript
 from minutebook.sources.registry import SOURCES
 
@@ -92,18 +91,6 @@ def forget(layout: Layout) -> None:
     make_folder(layout.search)
 
 
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """No garbage collection: a million entries hold no cycles, and looking for some takes time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
 def _forget_others(layout: Layout, kept: Path) -> None:
     """Remove what belongs to a database that is gone."""
     import shutil
@@ -117,7 +104,7 @@ def _refresh(archive: Archive) -> Refreshed:
     layout = archive.layout
     with (
         db.open_search(layout.search_database) as connection,
-        _without_collection(),
+        without_collection(),
         ExitStack() as stack,
     ):
         folder = layout.search / db.index_id(connection)

@@ -99,6 +99,7 @@ class WritingRun(RunView):
             stack.enter_context(writing(self.layout.lock, self._verb))
             make_folder(self.layout.sessions)
             sweep(self.layout.sessions, "", "*/")
+            sweep(self.layout.instructions, "")
             self.remarks += upgrade(self.archive)
             write_format(self.layout)
             self.ledger = load_ledger(self.layout)

@@ -263,5 +263,11 @@ def find_engagement(record: SessionRecord, name: str) -> Engagement:
         raise Ambiguous(f"'{name}' fits {', '.join(e.id for e in fitting)}: write more of it.")
     raise NotFound(
         f"Session {record.session_id} has no engagement '{name}'.{nearest(name, ids)} "
-        f"It has: {', '.join(ids)}."
+        f"It has: {', '.join(map(_covering, record.engagements))}."
     )
+
+
+def _covering(engagement: Engagement) -> str:
+    """An engagement's id, and the rounds it covers."""
+    spans = (str(a) if a == b else f"{a}-{b}" for a, b in engagement.ranges)
+    return f"{engagement.id} (#{', '.join(spans)})"

@@ -105,9 +105,9 @@ def _show_session(book: Archive, found: SessionBudget, everything: bool, as_json
         terminal.say()
     terminal.say(_summary(told))
     for model, limit in told.limits.items():
-        terminal.say(
-            f"Limit of {one_line(model)}: {limit.tokens:,} tokens ({_EVIDENCE[limit.evidence]})."
-        )
+        evidence = _EVIDENCE[limit.evidence]
+        sentence = f"Limit of {one_line(model)}: {limit.tokens:,} tokens ({evidence})."
+        terminal.say(terminal.prose(sentence))
     _say_contents(told)
     if not told.recorded:
         terminal.note("The agent recorded no token usage in this session.")

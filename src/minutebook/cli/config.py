@@ -20,7 +20,7 @@ MEANINGS = {
     "ghost_chars": "a ghost has fewer characters the model wrote",
     "search_tools": "1: what tools did is indexed; 0: only what was said",
 }
-SENT = "a model may be asked about sessions of {}, and a team be sent them"
+SENT = "a model may be asked about sessions of {}, and a team may be sent them"
 
 
 @click.command("config")

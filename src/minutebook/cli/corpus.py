@@ -132,7 +132,7 @@ def _older(book: Archive, corpus: CorpusSource, sessions: int) -> int:
     return len(everything) - len(candidates(book, since=since))
 
 
-@command.command("search", cls=WordsCommand)
+@command.command("search", cls=WordsCommand, short_help="Find turns, or sessions by title.")
 @click.argument("words", nargs=-1)
 @archive_options
 @click.option(

@@ -220,7 +220,7 @@ def undo(session: str, **options: Any) -> None:
     _say(session, Undo(), **options)
 
 
-@command.command("list")
+@command.command("list", short_help="List your corrections, oldest first.")
 @click.argument("session", shell_complete=completion.sessions, required=False)
 @_common
 def list_(session: str | None, roots: tuple[str, ...], archive: str | None, as_json: bool) -> None:

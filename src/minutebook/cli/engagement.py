@@ -89,7 +89,7 @@ def start(topic: str, folder: str, archive: str | None, as_json: bool, **given: 
     _print(verbs.start(expanded(folder), topic, archive=archive_folder(archive), **given), as_json)
 
 
-@command.command("status")
+@command.command("status", short_help="Show where an engagement stands, and what is owed.")
 @_id
 @_common
 def status(folder: str, id: str | None, archive: str | None, as_json: bool) -> None:

@@ -8,7 +8,7 @@ WORDS = {
     "agent": "The persona of a session: its name and its role. `--agent codex` means the program "
     "if the value is exactly the name of one. What a session starts is a subagent.",
     "archive": "The folder where everything is kept: readable documents, one file per round, "
-    "engagements, databases. `minutebook config` shows where it is.",
+    "engagements, databases. `minutebook status` shows where it is.",
     "block": "One piece of a message: text, thinking, a tool call with its result, a picture.",
     "context": "Text for an agent, built from the rounds it needs, within a number of tokens: "
     "`minutebook context`.",

@@ -154,8 +154,8 @@ def print_report(archive: Archive, report: IngestReport) -> None:
 
 
 def _copies(count: int) -> str:
-    what = terminal.plural(count, "copy of another session", "copies of other sessions")
-    return f"{what}: shared rounds are extracted and paid for once."
+    what = terminal.plural(count, "session repeats", "sessions repeat")
+    return f"{what} rounds of another: those are extracted and paid for once."
 
 
 def print_backlog(report: IngestReport) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from importlib import import_module
 
@@ -69,6 +70,24 @@ GROUPS = {
 VERBS = {name: line for verbs in GROUPS.values() for name, line in verbs.items()}
 
 
+# What people type for a verb that has another name, where spelling would lead elsewhere.
+MEANT = {
+    **dict.fromkeys(("find", "grep", "recall"), "search"),
+    **dict.fromkeys(("list", "ls", "history"), "sessions"),
+    **dict.fromkeys(("read", "cat", "view"), "show"),
+    **dict.fromkeys(("open", "web", "ui", "viewer"), "serve"),
+    **dict.fromkeys(("summary", "summarize", "summarise", "minutes", "today", "week"), "report"),
+    **dict.fromkeys(("cost", "costs", "tokens", "price"), "usage"),
+    **dict.fromkeys(("resume", "restore"), "export-claude"),
+    **dict.fromkeys(("share", "send", "save"), "export"),
+    **dict.fromkeys(("fix", "edit", "label", "rename", "set", "undo"), "correct"),
+    **dict.fromkeys(("import", "scan", "sync", "update", "index"), "ingest"),
+    **dict.fromkeys(("projects", "count"), "stats"),
+    "archive": "inscribe",
+    "verify": "check",
+    "settings": "config",
+}
+
 HIDDEN = frozenset({"welcome", "refresh", "hook"})  # for `make run`, benchmarks, the hook
 
 
@@ -97,7 +116,8 @@ class LazyGroup(click.Group):
         if args and args[0] not in {*VERBS, *HIDDEN} and not args[0].startswith("-"):
             from difflib import get_close_matches
 
-            near = get_close_matches(args[0], VERBS, 1)
+            word = args[0].casefold()
+            near = [MEANT[word]] if word in MEANT else get_close_matches(word, VERBS, 1)
             hint = f" Did you mean '{near[0]}'?" if near else " `minutebook --help` lists them."
             raise click.UsageError(f"There is no verb '{args[0]}'.{hint}", ctx)
         return super().resolve_command(ctx, args)
@@ -192,6 +212,10 @@ def _run(arguments: list[str]) -> int:
         return 1
 
 
+# click's names of types, which nobody types.
+_NO_NUMBER = re.compile(r"is not a valid (?:integer|float)(?: range)?")
+
+
 def _sentence(error: click.ClickException) -> str:
     """What was typed wrong, in one sentence, and what may have been meant."""
     if isinstance(error, click.NoSuchOption):
@@ -200,7 +224,12 @@ def _sentence(error: click.ClickException) -> str:
         near = get_close_matches(error.option_name, error.possibilities or (), 1)
         hint = f" Did you mean {near[0]}?" if near else ""
         return f"There is no option {error.option_name}.{hint}"
-    told = " ".join(error.format_message().split())
+    told = error.format_message()
+    if told.startswith("Usage: "):  # a group without its command: click gives the whole help
+        return told
+    told = _NO_NUMBER.sub("is not a number", " ".join(told.split()))
+    if isinstance(error, click.MissingParameter) and error.ctx is not None:
+        told += f" `{error.ctx.command_path} --help` explains it."
     if "://" in told:  # an address may have a password in it
         from minutebook.archive.masking import hide
 

@@ -42,6 +42,7 @@ REMEDIES = {
     "engagements": "`minutebook search --in engagements --json` has their ids.",
     "embedding-model": "Give it with --model.",
     "sessions": "`minutebook sessions --ghosts` lists them all.",
+    "start": "`minutebook engagement start` begins one.",
     "in-the-way": "--child begins a part of it, --switch puts it aside, and "
     "`minutebook engagement close` ends it.",
     "ended-in-the-way": "`minutebook engagement close` or --switch moves it to "

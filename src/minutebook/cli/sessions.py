@@ -319,4 +319,4 @@ def print_remarks(
     if found.unusable:
         hidden.append(terminal.plural(len(found.unusable), "unusable file") + " (see doctor)")
     if hidden:
-        terminal.note(f"Not shown: {', '.join(hidden)}.")
+        terminal.note(terminal.prose(f"Not shown: {', '.join(hidden)}."))

@@ -28,7 +28,16 @@ url_option = click.option(
 )
 
 
-@click.group("team")
+class _WithItsExtra(click.Group):
+    """Its commands need a driver for PostgreSQL; their help does not."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        if not {"-h", "--help"} & set(ctx.args):
+            needed("team")
+        return super().invoke(ctx)
+
+
+@click.group("team", cls=_WithItsExtra)
 def command() -> None:
     """Share what you choose with a team through PostgreSQL, and read what others share.
 
@@ -38,7 +47,6 @@ def command() -> None:
       minutebook team push --project orchard --dry-run
       minutebook team pull
     """
-    needed("team")
 
 
 def _address(archive: Archive, url: str | None) -> Address:
@@ -47,7 +55,7 @@ def _address(archive: Archive, url: str | None) -> Address:
     return chosen_team(archive.layout, url)
 
 
-@command.command("init")
+@command.command("init", short_help="Create or upgrade a team's archive.")
 @url_option
 @archive_option
 @click.option(
@@ -251,7 +259,7 @@ def _say_plan(todo: Plan, level: str, visible: str, *, verbose: bool = False) ->
         )
 
 
-@command.command("pull")
+@command.command("pull", short_help="Fetch what others share into a read-only cache.")
 @url_option
 @archive_option
 @click.option("--cache", metavar="PATH", help="The cache. [default: your cache folder]")
@@ -325,7 +333,7 @@ def status(url: str | None, archive: str | None, sessions: bool, as_json: bool) 
         terminal.say(f"  {id[:8]}  {level:11}  {visibility:7}  {terminal.one_line(title)}")
 
 
-@command.command("withdraw")
+@command.command("withdraw", short_help="Take back sessions, or everything.")
 @url_option
 @archive_option
 @click.argument("sessions", nargs=-1, metavar="[SESSION]...")
@@ -402,7 +410,7 @@ def role(url: str | None, archive: str | None, login: str, role: str) -> None:
     terminal.say(f"{terminal.one_line(login)}: {role}.")
 
 
-@command.command("project")
+@command.command("project", short_help="For admins: choose who belongs to a project.")
 @url_option
 @archive_option
 @click.argument("project")
@@ -434,7 +442,7 @@ def project(
     terminal.say(f"{terminal.one_line(project)}: {changed} changed.")
 
 
-@command.command("serve-local")
+@command.command("serve-local", short_help="Start a local PostgreSQL to try a team out.")
 @click.option(
     "--folder", metavar="PATH", help="Where to keep its data. [default: your data folder]"
 )

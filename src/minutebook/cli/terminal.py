@@ -25,7 +25,7 @@ from minutebook.derive.wording import size as size
 _NOT_A_COLOR = re.compile(
     r"\x1b(?!\[[0-9;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-_BULLET = re.compile(r" {0,3}(?:[-*+]|\d{1,3}[.)]) +")
+_LEAD = re.compile(r" {0,3}(?:(?:[-*+]|\d{1,3}[.)]) +)?")
 _READABLE = 100  # columns; longer lines of prose tire the eye
 
 
@@ -87,8 +87,8 @@ def prose(text: str) -> str:
         if fenced or width(line) <= room or line.startswith(("    ", "\t", "|")):
             lines.append(line)
         else:
-            bullet = _BULLET.match(line)
-            lines += _wrapped(line, room, len(bullet[0]) if bullet else 0)
+            lead = _LEAD.match(line)  # what goes on begins below the first word
+            lines += _wrapped(line, room, len(lead[0]) if lead else 0)
     return "\n".join(lines)
 
 

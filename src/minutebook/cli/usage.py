@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import shlex
 import sys
 from typing import Any
 
@@ -24,7 +25,7 @@ from minutebook.cli.options import (
 from minutebook.cli.usage_table import order_of, print_usage
 from minutebook.derive.usage.figures import Usage
 from minutebook.derive.usage.tally import DIMENSIONS
-from minutebook.errors import BadArgument, NotFound
+from minutebook.errors import Ambiguous, BadArgument, NotFound
 
 
 @click.command("usage", cls=Filtering)
@@ -107,11 +108,25 @@ def _dimension(word: str) -> str | None:
 
 
 def _resolved(book: Archive, name: str) -> str:
+    """The session that is meant; a project may be called so, too."""
     try:
-        return book.resolve(name)
-    except NotFound as error:
-        known = ", ".join(DIMENSIONS)
-        raise NotFound(f"{error} Or break everything down by one of: {known}.") from None
+        found = book.resolve(name)
+    except (NotFound, Ambiguous) as error:
+        advice = _for_the_project(book, name)
+        if not advice and isinstance(error, Ambiguous):
+            raise
+        advice = advice or f"Or break everything down by one of: {', '.join(DIMENSIONS)}."
+        raise NotFound(f"{error} {advice}") from None
+    if not found.startswith(name) and (advice := _for_the_project(book, name)):
+        terminal.note(advice)
+    return found
+
+
+def _for_the_project(book: Archive, name: str) -> str:
+    """How to have the figures of the project of that name; empty where there is none."""
+    projects = {row.info.project for row in book.sessions().sessions if row.info.project}
+    called = next((p for p in projects if p.casefold() == name.casefold()), None)
+    return f"For the project: `minutebook usage --project {shlex.quote(called)}`." if called else ""
 
 
 def _print_csv(found: Usage) -> None:

@@ -76,7 +76,7 @@ def print_usage(
     if len(rows) < len(found.rows):
         terminal.note(f"{len(rows):,} of {len(found.rows):,} rows (--limit); the total is of all.")
     for remark in found.remarks:
-        terminal.note(terminal.one_line(remark))
+        terminal.note(terminal.prose(terminal.one_line(remark)))
 
 
 def _labels(archive: Archive, by: str, rows: list[Row]) -> list[str]:

@@ -35,9 +35,10 @@ _KINDS: dict[str, str] = {
     "delegate": "agents",
 }
 _PLANS = frozenset({"ExitPlanMode", "exit_plan_mode"})  # a plan handed over for approval
-_COMMANDS = (
+_COMMANDS = (  # with words of which one is in whatever the pattern finds: looking is cheaper
     (
         "tests",
+        ("test", "tox", "nox", "jest", "mocha", "rspec", "phpunit"),
         re.compile(
             r"\b(?:pytest|tox|nox|jest|vitest|mocha|rspec|phpunit|ctest|gotestsum|playwright test"
             r"|(?:go|cargo|npm|pnpm|yarn|bun|make|mise run|mix|swift|dotnet|gradlew?|mvn|just"
@@ -47,19 +48,24 @@ _COMMANDS = (
     ),
     (
         "deploys",
+        (
+            *("kubectl", "helm", "terraform", "pulumi", "ansible-playbook", "fly", "vercel"),
+            *("netlify", "docker", "twine", "publish", "gh release", "wrangler", "serverless"),
+            "systemctl",
+        ),
         re.compile(
             r"\b(?:kubectl|helm|terraform|pulumi|ansible-playbook|fly(?:ctl)? deploy|vercel|netlify"
             r"|docker(?: compose)? (?:push|up)|twine upload|npm publish|cargo publish|gh release"
             r"|wrangler deploy|serverless deploy|systemctl (?:re)?start)\b"
         ),
     ),
-    ("committing", re.compile(r"\bgit (?:-\S+ \S+ )?commit\b")),
-    ("pushes", re.compile(r"\bgit (?:-\S+ )?push\b")),
-    ("merges", re.compile(r"\bgh pr merge\b|\bgit (?:-\S+ )?(?:merge|rebase)\b")),
-)
-_SAYS = re.compile(  # what one of them holds: most commands do not, and it is looked for fast
-    r"git |gh pr|gh rel|test|tox|nox|jest|mocha|rspec|phpunit|kubectl|helm|terraform|pulumi|ansible"
-    r"|fly|vercel|netlify|docker|twine|publish|wrangler|serverless|systemctl"
+    ("committing", ("commit",), re.compile(r"\bgit (?:-\S+ \S+ )?commit\b")),
+    ("pushes", ("push",), re.compile(r"\bgit (?:-\S+ )?push\b")),
+    (
+        "merges",
+        ("merge", "rebase"),
+        re.compile(r"\bgh pr merge\b|\bgit (?:-\S+ )?(?:merge|rebase)\b"),
+    ),
 )
 _COMMIT = re.compile(r"^\[[^\]\n]{1,200} (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.*)$", re.MULTILINE)
 _AMENDS = re.compile(r"\bcommit\b[^\n;&|]{0,400} --amend\b")
@@ -209,8 +215,12 @@ def _kinds(call: ToolCall) -> list[str]:
         kinds.append("failures")
     if call.kind == "run":
         command = command_of(call)[:_COMMAND_CHARS]
-        if _SAYS.search(command):
-            kinds += [kind for kind, pattern in _COMMANDS if pattern.search(command)]
+        for kind, words, pattern in _COMMANDS:
+            for word in words:
+                if word in command:
+                    if pattern.search(command):
+                        kinds.append(kind)
+                    break
     return kinds
 
 

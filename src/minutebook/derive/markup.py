@@ -8,6 +8,7 @@ from functools import lru_cache
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,200}>")
 _WRAPPED = re.compile(r"<([a-z]+[-_][\w-]{1,40})\b[^<>]{0,200}>[^<]{0,4000}</\1>")  # injected
 _MARKS = re.compile(r"\*\*|__|~~|`+|(?<!\w)[*_](?=\w)|(?<=\w)\*(?!\w)|^#{1,6}\s+|^>\s+")
+_MARK = re.compile(r"[*_~`#>]")  # one of them is in whatever `_MARKS` finds
 _BULLET = re.compile(
     r"^(?:[-*•▸–—]+|\(?\d{1,3}[.)](?!\d)|[a-h][.)]|[✅✓✔☑❌⏺→]+|step \d+\s?[:.)-])\s+",
     re.IGNORECASE,
@@ -42,7 +43,8 @@ def without_marks(text: str) -> str:
     line = _PATH.sub(r"\1", line) if "/" in line or "\\" in line else line
     line = _AT.sub("", line) if "@" in line else line
     for _ in range(3):
-        bare = _BULLET.sub("", _MARKS.sub("", line.strip()))
+        bare = line.strip()
+        bare = _BULLET.sub("", _MARKS.sub("", bare) if _MARK.search(bare) else bare)
         if bare == line:
             break
         line = bare

@@ -35,6 +35,8 @@ _EARLY = 2
 """Rounds in which a session says what it goes on with."""
 
 _WORD = re.compile(r"[A-Za-z_][\w-]{3,39}|[^\W\d_A-Za-z]{2,20}")
+_ASCII_WORD = re.compile(r"[a-z_][a-z0-9_-]{3,39}")
+"""The same where all is ASCII, in lower case: a set of signs is faster than kinds of signs."""
 _ID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 _PULL = re.compile(r"https?://[^\s\"'<>)]{1,200}/(?:pull|merge_requests)/\d{1,6}")
 
@@ -113,6 +115,7 @@ class Tracer:
     """Makes a trace of rounds as they pass; nothing of a round is held."""
 
     def __init__(self, programs: Collection[str]) -> None:
+        self._programs = tuple(programs)
         named = "|".join(re.escape(program) for program in sorted(programs))
         self._starts = (
             re.compile(rf"(?:^|[\s;&|(/]){f'(?:{named})'}\s+(?=\S)") if programs else None
@@ -177,7 +180,8 @@ class Tracer:
             opened = call.result.text[:_LONGEST] if call.result is not None else ""
             for name in pulled(_PULL.findall(opened)):
                 self._numbers[name] = number
-        if self._starts is not None and self._starts.search(command[:_COMMAND_CHARS]):
+        named = any(name in command for name in self._programs)
+        if named and self._starts is not None and self._starts.search(command[:_COMMAND_CHARS]):
             until = call.result.at if call.result is not None else None
             self._launches.append(
                 Launch(
@@ -268,9 +272,11 @@ def long_lines(text: str, most: int) -> list[str]:
     """Fingerprints of the lines that say enough to be told from others."""
     found: dict[str, None] = {}
     for line in text[: 40 * most * _LINE_CHARS].splitlines():
+        if len(line) < _LINE_CHARS and line.isascii():
+            continue
         plain = _plain(line)
         if len(plain) >= _LINE_CHARS:
-            found[_fingerprint(plain)] = None
+            found[_hashed(plain)] = None
             if len(found) >= most:
                 break
     return list(found)
@@ -287,7 +293,11 @@ def _storable(text: str) -> str:
 
 
 def _fingerprint(text: str) -> str:
-    data = _plain(text).encode("utf-8", "surrogatepass")
+    return _hashed(_plain(text))
+
+
+def _hashed(plain: str) -> str:
+    data = plain.encode("utf-8", "surrogatepass")
     return hashlib.blake2b(data, digest_size=6).hexdigest()
 
 
@@ -295,7 +305,7 @@ def _words(text: str) -> list[str]:
     """Each word once, in the order of the text: the same for every run."""
     text = text[:_LONGEST]
     if text.isascii():
-        return list(dict.fromkeys(_WORD.findall(text.lower())))
+        return list(dict.fromkeys(_ASCII_WORD.findall(text.lower())))
     return list(dict.fromkeys(word.lower() for word in _WORD.findall(text)))
 
 

@@ -82,7 +82,7 @@ class EngagementTools:
     def engagement_advance(
         self,
         project: Folder,
-        step: Annotated[str, Field(description="One of the steps that `status` names.")],
+        step: Annotated[str, Field(description="One of the steps that `engagement_status` names.")],
         note: Annotated[str, Field(description="A line for its text.")] = "",
         id: Id = None,
         session: Session = None,

@@ -136,5 +136,5 @@ Engagement = Annotated[
     str | None,
     Field(description="Instead of a query: the engagement= of an answer. Its rounds, in full."),
 ]
-Compressed = Annotated[bool, Field(description="A line for each round, none in full.")]
+Compressed = Annotated[bool, Field(description="One line per round, none in full.")]
 Tokens = Annotated[int, Field(description="At most this many tokens, 25,000 at the most.")]

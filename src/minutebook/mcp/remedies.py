@@ -10,6 +10,7 @@ REMEDIES = {
     "child-or-switch": "Give child or switch.",
     "obligation": "Give an obligation, too.",
     "which-id": "Give the id of one.",
+    "start": "`engagement_start` begins one.",
     "in-the-way": "child=true begins a part of it, switch=true puts it aside; `engagement_close` "
     "ends it.",
     "ended-in-the-way": "switch=true moves it to engagements/archive/.",

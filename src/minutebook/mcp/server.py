@@ -10,6 +10,8 @@ from typing import Any
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.types import ToolAnnotations
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.masking import hide
@@ -31,11 +33,30 @@ _READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 
 
+class _Server(MCPServer[Any]):
+    """What is wrong with a call's arguments, without the validator's own words and links."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            raise ToolError(" ".join(map(_mistake, error.__cause__.errors()))) from None
+
+
+def _mistake(wrong: ErrorDetails) -> str:
+    """One argument: what it should be, and what was given."""
+    given = wrong["input"]
+    shown = f", not {given!r}" if isinstance(given, str | int) and len(str(given)) < 60 else ""
+    return f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg']}{shown}."
+
+
 def create_server(archive: Archive, team: Archive | None = None) -> MCPServer[Any]:
     """A server for an archive; whatever that was opened with, agents see no secrets. With a `team`,
     they read what that shares; what they write stays in one's own archive."""
     tools, kept = Tools(team or archive), EngagementTools(archive)
-    server: MCPServer[Any] = MCPServer(
+    server: MCPServer[Any] = _Server(
         "minutebook", instructions=INSTRUCTIONS, version=version("minutebook"), log_level="WARNING"
     )
     reading: list[Callable[..., str]] = [

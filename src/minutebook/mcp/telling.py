@@ -184,7 +184,7 @@ def hit_line(hit: Hit, short: Short) -> str:
         f"(also in {', '.join(short(id) for id in hit.copies)})" if hit.copies else "",
         f"thread={one_line(hit.thread)}" if hit.thread else "",
         f"by {one_line(hit.person)}" if hit.person else "",
-        f"| {hit.side}: {one_line(hit.snippet.text)}" if hit.snippet.text else "",
+        f"| {hit.side or 'outcome'}: {one_line(hit.snippet.text)}" if hit.snippet.text else "",
     ]
     return "- " + " ".join(fact for fact in facts if fact)
 

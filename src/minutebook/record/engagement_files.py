@@ -24,7 +24,7 @@ from minutebook.errors import BadArgument, Conflict, Locked, NotFound
 from minutebook.model.prospective import CURRENT, FOLDER, EngagementFile, Place
 from minutebook.record.engagement_text import MOST_BYTES, Unwritable, digest_of, read_engagement
 from minutebook.record.locks import hold
-from minutebook.record.store import make_folder, partial_name, write_new
+from minutebook.record.store import make_folder, partial_name, sweep_beside, write_new
 
 ARCHIVE = "archive"
 _MOST_FILES = 500
@@ -109,7 +109,7 @@ class ProjectEngagements:
     def replace(self, path: Path, content: bytes, seen: str) -> None:
         """Give a file other bytes, unless it has changed since `seen` was its digest; the caller
         holds the lock."""
-        _sweep(path)
+        sweep_beside(path)
         partial = partial_name(path)
         try:
             write_new(partial, content)
@@ -126,7 +126,7 @@ class ProjectEngagements:
         """A new file, whole at once; never over another."""
         if path.parent != self.project:
             self._make(path.parent)
-        _sweep(path)
+        sweep_beside(path)
         partial = partial_name(path)
         try:
             write_new(partial, content)
@@ -256,12 +256,3 @@ def _with_doubles(files: list[EngagementFile]) -> list[EngagementFile]:
             file = msgspec.structs.replace(file, problems=(*file.problems, problem))
         found.append(file)
     return found
-
-
-def _sweep(path: Path) -> None:
-    """Remove what a killed writer left behind beside a file."""
-    name = re.compile(rf"\.partial-\d+(-\d+)?-{re.escape(path.name)}")
-    with os.scandir(path.parent) as entries:
-        left = [entry.path for entry in entries if name.fullmatch(entry.name)]
-    for old in left:
-        Path(old).unlink(missing_ok=True)

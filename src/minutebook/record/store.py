@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -124,6 +125,15 @@ def sweep(folder: Path, *patterns: str) -> None:
                 _remove(path)
             else:
                 path.unlink(missing_ok=True)
+
+
+def sweep_beside(path: Path) -> None:
+    """Remove what killed writers of one file left beside it; the caller holds its lock."""
+    name = re.compile(rf"{re.escape(_PARTIAL)}\d+(-\d+)?-{re.escape(path.name)}")
+    with os.scandir(path.parent) as entries:
+        left = [entry.path for entry in entries if name.fullmatch(entry.name)]
+    for old in left:
+        Path(old).unlink(missing_ok=True)
 
 
 def partial_name(path: Path) -> Path:

@@ -39,7 +39,7 @@ def untouched(path: Path) -> Iterator[sqlite3.Connection]:
 
 def _connected(path: Path) -> sqlite3.Connection:
     log, shared = _beside(path, "-wal"), _beside(path, "-shm")
-    if not log.exists():
+    if not log.exists() and not _beside(path, "-journal").exists():
         # The program closed it, so all is in the one file; otherwise sqlite would make a log.
         return _tried(path, "mode=ro&immutable=1")
     if shared.exists():
@@ -67,12 +67,13 @@ _copies: dict[Path, tuple[State, TemporaryDirectory[str]]] = {}
 
 
 def _copy(path: Path, state: State) -> Path:
-    """The database and its log in a folder of our own, kept as long as neither changes."""
+    """The database and its log, or the journal of what is half-written, in a folder of our own:
+    kept as long as they do not change."""
     known = _copies.get(path)
     if known is None or known[0] != state:
         folder = TemporaryDirectory(prefix="minutebook-")
         for _ in range(_COPIES):
-            for place in (path, _beside(path, "-wal")):
+            for place in (path, _beside(path, "-wal"), _beside(path, "-journal")):
                 if place.exists():
                     shutil.copyfile(place, Path(folder.name) / place.name)
             state, before = state_of(path), state
@@ -97,8 +98,10 @@ def _beside(path: Path, ending: str) -> Path:
 def state_of(path: Path) -> State:
     """What changes when anything is written."""
     own = path.stat()
-    try:
-        log = _beside(path, "-wal").stat()
-    except OSError:
-        return (own.st_size, own.st_mtime_ns), (0, 0)
-    return (own.st_size, own.st_mtime_ns), (log.st_size, log.st_mtime_ns)
+    for ending in ("-wal", "-journal"):
+        try:
+            log = _beside(path, ending).stat()
+        except OSError:
+            continue
+        return (own.st_size, own.st_mtime_ns), (log.st_size, log.st_mtime_ns)
+    return (own.st_size, own.st_mtime_ns), (0, 0)

@@ -13,7 +13,7 @@ import signal
 import struct
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import chain
 from typing import NoReturn, Protocol, TypeVar
 
@@ -23,6 +23,18 @@ class Sized(Protocol):
 
     @property
     def size(self) -> int: ...
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """No garbage collection: a million entries hold no cycles, and looking for some takes time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 T = TypeVar("T")

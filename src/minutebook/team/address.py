@@ -20,6 +20,11 @@ class Address:
         from psycopg import ProgrammingError
         from psycopg.conninfo import conninfo_to_dict
 
+        if _is_cut(text):
+            raise BadArgument(
+                "The team's address cannot be understood: write @, / and : of a password as %40, "
+                "%2F and %3A, or put it into ~/.pgpass or $PGPASSWORD."
+            )
         try:
             parts = conninfo_to_dict(text)
         except ProgrammingError:
@@ -72,6 +77,13 @@ class Address:
 
     def __repr__(self) -> str:
         return f"Address({self.shown})"
+
+
+def _is_cut(text: str) -> bool:
+    """Whether libpq would take a part of a password for a host or a database, and say it aloud."""
+    _, scheme, rest = text.partition("://")
+    authority, _, path = rest.partition("?")[0].partition("/")
+    return bool(scheme) and (authority.count("@") > 1 or "@" in path)
 
 
 def named_address(url: str | None, remembered: str | None = None) -> Address:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, LiteralString
 
 from minutebook.errors import Conflict, MinutebookError, MissingExtra, NotFound
 from minutebook.extras import install_command
@@ -45,9 +45,8 @@ def open_connection(address: Address) -> Connection:
     from minutebook.team.schema import check_version
 
     with said_plainly(address):
-        connection = _opened(address)
+        connection = _opened(address, _READING)
         try:
-            connection.execute("SET default_transaction_read_only = on")
             check_version(connection, address)
         except BaseException:
             connection.close()
@@ -55,11 +54,21 @@ def open_connection(address: Address) -> Connection:
         return connection
 
 
-def _opened(address: Address) -> Connection:
-    # Names are settled here, so that nothing depends on what somebody put before them.
+# Names are settled: nothing depends on functions that somebody put into a schema all may write to.
+_NAMES: LiteralString = "SET search_path = pg_catalog, pg_temp"
+_READING: LiteralString = f"{_NAMES}; SET default_transaction_read_only = on; SET jit = off"
+
+
+def _opened(address: Address, settings: LiteralString = _NAMES) -> Connection:
     options = {"application_name": "minutebook", "connect_timeout": str(_TIMEOUT)}
     parameters = options | address.parameters()
-    return psycopg.connect(**parameters, autocommit=True)  # type: ignore[arg-type] # text for libpq
+    connection = psycopg.connect(**parameters, autocommit=True)  # type: ignore[arg-type] # text for libpq
+    try:
+        connection.execute(settings)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 @contextmanager

@@ -11,28 +11,27 @@ characters or a stem is decided by the code that the local index uses (`index.cl
 ``^login``     a stem of all that was said in a session, in the entry it has of its own
 ``c:login``    a word of what tools did: c commands, e errors, o output, p paths, t thinking,
                a subagents (in the column ``done``); ``c=認証`` likewise
+``c:a c:b``    two neighbours whose places are not known
 =============  ====================================================================================
 
-Positions are those of the text, so phrases are found by ``<->``; a tsvector counts to 16,383, and
-what is behind that is found as words. So phrases are checked again in the texts.
+Positions are those of the text, so phrases are found by ``<->``. A tsvector counts to 16,383, and
+keeps 255 places of a word: around what is beyond that, neighbours are lexemes of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from minutebook.derive.surfaces import SURFACES, Surface
-from minutebook.index.analysis import has_cjk, pairs, parted, variants
 from minutebook.index.entry import Prepared
 
 if TYPE_CHECKING:
     from tantivy import TextAnalyzer
 
 WEIGHTS = {"asked": "A", "answered": "B", "rest": "C"}
-SIDES = {"asked": "A", "answered": "BC", "final": "B", "both": ""}
-"""Which weights a side of a conversation has; none means all."""
 SIGNS: dict[Surface, str] = {
     "commands": "c",
     "errors": "e",
@@ -41,9 +40,12 @@ SIGNS: dict[Surface, str] = {
     "thinking": "t",
     "subagents": "a",
 }
+VERSION = 2  # how words are written; entries of another number are written again
 _LAST = 16_383
 _APART = 3  # positions between two texts, so that no phrase goes from one to the next
 _OFTEN = 255  # positions of one lexeme
+_AROUND = 3  # neighbours before and behind a word whose place is not known
+_SIDES = {"": 1, "A": 1, "B": 2, "C": 3}  # places of pairs: one for each weight
 _ROOM = 900_000  # bytes of a tsvector; PostgreSQL keeps up to a megabyte
 _LONGEST = 2_000  # bytes of a lexeme
 
@@ -79,21 +81,47 @@ class _Vector:
 
     def add(self, sign: str, tokens: Sequence[str], weight: str = "") -> None:
         self.lengths[sign + weight] = self.lengths.get(sign + weight, 0) + len(tokens)
-        at = self._at.get(sign, 0)
+        first = at = self._at.get(sign, 0)
         places, size = self._places, self._size
+        unknown: list[int] = []
         for token in tokens:
             at += 1
             lexeme = sign + token
             known = places.get(lexeme)
             if known is None:
-                size += _bytes(lexeme) + 8
-                if size > _ROOM or len(lexeme) > _LONGEST:
+                length = _bytes(lexeme)
+                size += length + 8
+                if size > _ROOM or length > _LONGEST:
                     continue
                 known = places[lexeme] = []
             if len(known) < _OFTEN:
                 size += 2
                 known.append(f"{min(_LAST, at)}{weight}")
+                if at <= _LAST:
+                    continue
+            unknown.append(at - first - 1)
         self._at[sign], self._size = at + _APART, size
+        if unknown:
+            self._add_pairs([sign + token for token in tokens], unknown, weight)
+
+    def _add_pairs(self, lexemes: Sequence[str], unknown: Sequence[int], weight: str) -> None:
+        """Neighbours around words whose places are not known, so that phrases are found there."""
+        last, done = len(lexemes) - 1, 0
+        place = f"{_SIDES[weight]}{weight}"
+        for at in unknown:
+            for start in range(max(done, at - _AROUND), min(last, at + _AROUND)):
+                lexeme = pair(lexemes[start], lexemes[start + 1])
+                known = self._places.get(lexeme)
+                if known is None:
+                    length = _bytes(lexeme)
+                    if self._size + length + 10 > _ROOM or length > _LONGEST:
+                        continue
+                    known = self._places[lexeme] = []
+                    self._size += length + 8
+                if place not in known:
+                    known.append(place)
+                    self._size += 2
+            done = max(done, min(last, at + _AROUND))
 
     def __str__(self) -> str:
         return " ".join(f"{quoted(word)}:{','.join(at)}" for word, at in self._places.items())
@@ -185,51 +213,23 @@ def none_of(wanted: str, unwanted: Iterable[str]) -> str:
     return all_of([wanted, *(f"!({part})" for part in unwanted if part)])
 
 
-def phrase(text: str, weights: str = "", sign: str = "") -> str:
-    """These words in this order; empty for a text without words. `sign`: ``c`` for commands …"""
-    if has_cjk(text):
-        return _following([f"{sign}={pair}" for pair in pairs(text)], weights)
-    return _following([f"{_plain(sign)}{token}" for token in analyzed(text)], weights)
+def pair(first: str, second: str) -> str:
+    """Two lexemes as one: no lexeme has a space of its own."""
+    return f"{first} {second}"
 
 
-def word(text: str, weights: str = "", sign: str = "") -> str:
-    """A word in any of its forms, or a compound by its parts in order; empty for what is none."""
-    if has_cjk(text):
-        found = pairs(text)
-        if len(found) == 1 and len(found[0]) == 1:
-            return term(f"{sign}={found[0]}", weights, prefix=True)
-        return phrase(text, weights, sign)
-    tokens, whole = analyzed(parted(text)), analyzed(text)
-    before = _plain(sign)
-    if len(tokens) > 1:
-        ways = [_following([f"{before}{token}" for token in tokens], weights)]
-        if len(whole) == 1:
-            ways.append(_forms(whole[0], weights, before))
-        return any_of(ways)
-    return _forms(tokens[0], weights, before) if tokens else ""
+def following(lexemes: Sequence[str], weights: str = "", *, prefix: bool = False) -> str:
+    """These words in this order, wherever they are in a text."""
+    near = adjacent(lexemes, weights, prefix=prefix)
+    if len(lexemes) < 2:
+        return near
+    *pairs, last = [pair(*both) for both in pairwise(lexemes)]
+    far = [*(term(both, weights) for both in pairs), term(last, weights, prefix=prefix)]
+    return f"({near}) | ({' & '.join(far)})"
 
 
-def starting(text: str, weights: str = "", sign: str = "") -> str:
-    """Words that begin like this; what stands before the last one is a phrase."""
-    tokens = [f"{_plain(sign)}{token}" for token in analyzed(text)]
-    if not tokens:
-        return ""
-    last = term(tokens[-1], weights, prefix=True)
-    return " <-> ".join([*(term(token, weights) for token in tokens[:-1]), last])
-
-
-def stems(text: str) -> list[str]:
-    """Queries for the stems of a text, each once."""
-    return [term(f"~{stem}") for stem in dict.fromkeys(_stems().analyze(text))]
-
-
-def _plain(sign: str) -> str:
-    return f"{sign}:" if sign else ""
-
-
-def _forms(token: str, weights: str, before: str) -> str:
-    return any_of(term(f"{before}{form}", weights) for form in (token, *variants(token)))
-
-
-def _following(lexemes: Sequence[str], weights: str) -> str:
-    return " <-> ".join(term(lexeme, weights) for lexeme in lexemes)
+def adjacent(lexemes: Sequence[str], weights: str = "", *, prefix: bool = False) -> str:
+    """These words in this order, where their places are known."""
+    *before, last = lexemes
+    told = [term(lexeme, weights) for lexeme in before]
+    return " <-> ".join([*told, term(last, weights, prefix=prefix)])

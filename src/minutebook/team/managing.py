@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from typing import LiteralString
 
 import msgspec
 import psycopg
@@ -41,6 +42,10 @@ def join(address: Address, name: str | None = None, machine: str | None = None) 
         except psycopg.errors.UniqueViolation:
             raise Conflict(
                 f"Somebody else is called '{name or login}' there: choose another --name."
+            ) from None
+        except psycopg.errors.CheckViolation:
+            raise BadArgument(
+                "A name has 1 to 200 letters, all of which can be seen: choose another --name."
             ) from None
     return called
 
@@ -108,19 +113,36 @@ def set_role(address: Address, login: str, role: str | None) -> None:
     if role is not None and role not in ROLES:
         raise BadArgument(f"'{role}' is not a role; choose one of {', '.join(ROLES)}, none.")
     with connected(address) as connection, connection.transaction():
-        if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (login,)).fetchone():
+        row = connection.execute("SELECT minutebook.set_role(%s, %s)", (login, role)).fetchone()
+        if row is None or not row[0]:
             raise NotFound(
                 f"The server has no login '{login}': `createuser --pwprompt {login}` makes one."
             )
-        person = sql.Identifier(login)
-        for name in ROLES:
-            group = sql.Identifier(role_name(connection.info.dbname, name))
-            connection.execute(sql.SQL("REVOKE {} FROM {}").format(group, person))
-        if role is not None:
-            group = sql.Identifier(role_name(connection.info.dbname, role))
-            # Admins appoint admins.
-            more = sql.SQL(" WITH ADMIN OPTION" if role == "admin" else "")
-            connection.execute(sql.SQL("GRANT {} TO {}{}").format(group, person, more))
+        _take_higher(connection, login, role)
+
+
+def _take_higher(connection: Connection, login: str, role: str | None) -> None:
+    """Take away what somebody gave by hand (`GRANT`) beyond a role: PostgreSQL keeps who gave a
+    role, and takes it from nobody else."""
+    database = connection.info.dbname
+    higher = ROLES[ROLES.index(role) + 1 if role is not None else 0 :]
+    found = connection.execute(
+        "SELECT r.rolname, g.rolname FROM pg_auth_members m JOIN pg_roles r ON r.oid = m.roleid "
+        "JOIN pg_roles p ON p.oid = m.member JOIN pg_roles g ON g.oid = m.grantor "
+        "WHERE p.rolname = %s AND r.rolname = ANY (%s) AND g.rolname <> %s "
+        "AND (m.inherit_option OR m.set_option)",
+        (login, [role_name(database, name) for name in higher], role_name(database, "keeper")),
+    ).fetchall()
+    for group, giver in found:
+        text: LiteralString = "REVOKE {} FROM {} GRANTED BY {} CASCADE"
+        names = [sql.Identifier(name) for name in (group, login, giver)]
+        try:
+            connection.execute(sql.SQL(text).format(*names))
+        except psycopg.errors.InsufficientPrivilege:
+            raise Conflict(
+                f"'{login}' has {group} from '{giver}', who alone can take it away: nothing was "
+                f"changed. As '{giver}', run `minutebook team role` again."
+            ) from None
 
 
 def set_project(address: Address, project: str, login: str, *, belongs: bool) -> None:

@@ -35,11 +35,12 @@ class Leaf:
     open: bool = False
     """Whether the last word may go on."""
 
-    def tsquery(self, *, sided: bool = True) -> str:
-        side = self.side if sided else ""
-        *before, last = self.words
-        told = [lexemes.term(word, side) for word in before]
-        return " <-> ".join([*told, lexemes.term(last, side, prefix=self.open)])
+    def tsquery(self) -> str:
+        return lexemes.following(self.words, self.side, prefix=self.open)
+
+    def counted(self) -> str:
+        """What says how often it stands in an entry, on whatever side."""
+        return lexemes.adjacent(self.words, prefix=self.open)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from minutebook.team.choice import (
 )
 from minutebook.team.connection import Connection
 
-_MADE = 1  # how rows are made; another number sends everything again
+_MADE = 2  # how rows are made; another number sends everything again
 Why = Literal["new", "changed"]
 
 

@@ -348,7 +348,7 @@ class Batch:
         for owner, rows in sessions:
             for item in rows.entries:
                 entry, signal = known.pop((owner, storable(item.entry.key)), (None, ""))
-                if signal == item.signal:
+                if signal == _signal(item):
                     continue
                 new.append((owner, item))
                 if entry is not None:
@@ -370,7 +370,7 @@ class Batch:
                 *(place, owner, entry.kind, storable(entry.key), entry.round, entry.at),
                 *(names["project", entry.project], names["branch", entry.branch]),
                 *(names["model", entry.model], entry.tools, entry.quoted, entry.budget),
-                *(storable(entry.blocks), item.signal, found.lengths),
+                *(storable(entry.blocks), _signal(item), found.lengths),
                 *(found.said, found.done, written(vector) if vector is not None else None),
                 *(storable(entry.asked), storable(entry.answered), storable(entry.rest)),
                 encoded(item.work) if item.work else None,
@@ -392,6 +392,11 @@ class Batch:
         with self._connection.cursor().copy(statement) as copy:
             for row in rows:
                 copy.write_row(row)
+
+
+def _signal(item: Prepared) -> str:
+    """What says whether an entry there is as it would be written now."""
+    return f"{item.signal}.{lexemes.VERSION}"
 
 
 # `vector` travels as text: its type is in a schema that only the server knows. Numbers are given in

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from itertools import count
 from pathlib import Path
@@ -80,8 +80,10 @@ class TeamRemote:
             "ORDER BY s.key"
         )
         self.sessions: dict[str, Shared] = {}
+        self.size = 3 * len(found)
         for row in found:
             one = Shared(*row)
+            self.size += one.rounds
             rival = self.sessions.get(one.session_id)
             if rival is None or rival.rank < one.rank:
                 self.sessions[one.session_id] = one
@@ -170,7 +172,7 @@ class TeamRemote:
             self._keys(wanted),
         )
         told = {self._ids[key]: _decoded(digest, Digest) for key, digest in found}
-        return {id: digest for id, digest in sorted(told.items()) if digest is not None}
+        return {id: digest for id, digest in sorted(told.items()) if digest and _is_whole(digest)}
 
     @cached_property
     def _ties(self) -> tuple[tuple[Edge, ...], dict[str, str]]:
@@ -184,6 +186,8 @@ class TeamRemote:
             edge = _decoded(body, Edge) if key in self._ids else None
             if edge is None or not edge.evidence:  # one of ours says why
                 continue
+            if self._ids[key] not in (edge.older, edge.newer):
+                continue  # a tie between sessions of others is not for its person to say
             edges.setdefault((edge.older, edge.newer, edge.kind), edge)
             if edge.kind == "delegated" and edge.recorded and newer not in self.sessions:
                 agents[newer] = purpose or ""
@@ -226,6 +230,17 @@ def _decoded(body: str, kind: type[T]) -> T | None:
         return None
 
 
+def _is_whole(digest: Digest) -> bool:
+    """Whether what it names by a number is there: what a member pushed by hand may have any."""
+    rows, branches = range(len(digest.rows)), range(len(digest.branches))
+    named = (*(row for row, _ in digest.commits), *(row for row, _ in digest.pulls))
+    return (
+        all(call.row in rows for call in digest.calls)
+        and all(row in rows for row in named)
+        and all(branch in branches for branch in digest.rounds.values())
+    )
+
+
 class TeamArchive(Archive):
     """A team's archive, as one person may see it. It is only read."""
 
@@ -243,8 +258,9 @@ class TeamArchive(Archive):
         nowhere = root / ".team"
         super().__init__(nowhere, (nowhere / "none",), hide=hide, patience=patience, lenient=True)
         self.database, self.own_root = database, root
-        self._state: tuple[float, object] | None = None
         self._reading = threading.RLock()
+        # Asked first, so that what is pushed in between is seen at the next look.
+        self._state = (time.monotonic(), self._asked() if patience is not None else None)
         self.remote = TeamRemote(database, root)
         self.minutes = TeamMinutes(self.layout, lambda: self._now(), self._lock)
 
@@ -261,18 +277,24 @@ class TeamArchive(Archive):
     def _now(self) -> TeamRemote:
         """The team as it is now; looked at again after a while, where that is wanted."""
         with self._reading:
-            now = time.monotonic()
-            last = self._state
-            if last is not None and (self.patience is None or now - last[0] < self.patience):
+            if self.patience is None:
                 return self.remote
-            found = self.database.ask(
-                "SELECT count(*), max(pushed), sum(hashtext(session_id || stamp)::bigint) "
-                "FROM minutebook.shared_sessions"
-            )
-            if last is not None and last[1] != found:
+            now = time.monotonic()
+            asked, known = self._state
+            if now - asked < self.patience:
+                return self.remote
+            found = self._asked()
+            if known != found:
                 self.remote = TeamRemote(self.database, self.own_root)
             self._state = (now, found)
             return self.remote
+
+    def _asked(self) -> object:
+        """What changes with whatever is pushed or taken back."""
+        return self.database.ask(
+            "SELECT count(*), max(pushed), sum(hashtext(session_id || stamp)::bigint) "
+            "FROM minutebook.shared_sessions"
+        )
 
     # -- what there is
 
@@ -309,7 +331,9 @@ class TeamArchive(Archive):
         return {session.id: session for session in linked(found)}, []
 
     def _told(self, info: SessionInfo, record: SessionRecord) -> SessionSummary:
-        source: NameSource | None = msgspec.convert(record.agent_name_source, NameSource | None)
+        source: NameSource | None = None
+        with suppress(msgspec.ValidationError):  # of a newer minutebook, or of none
+            source = msgspec.convert(record.agent_name_source, NameSource | None)
         return SessionSummary(
             info=msgspec.structs.replace(info, title=record.given_title or info.title),
             identity=Identity(record.agent_name, source, record.agent_role),

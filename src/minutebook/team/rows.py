@@ -19,6 +19,9 @@ from minutebook.team.database import Database
 class Keys(Protocol):
     """Which session a key of the database stands for, and the reverse."""
 
+    size: int
+    """How many entries there are, about: a session has its rounds and a few others."""
+
     def id_of(self, key: int) -> str | None:
         """None for another person's push of a session that is read from somebody else."""
         ...

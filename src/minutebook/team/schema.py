@@ -87,7 +87,10 @@ def initialise(connection: Connection, *, indexes: bool = True) -> Initialised:
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
         _create_roles(connection, database)
-        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        # Where the server puts what has no place of its own; the connection has no such schema.
+        connection.execute("SET LOCAL search_path TO DEFAULT")
+        _add_vectors(connection)
+        connection.execute("SET LOCAL search_path = pg_catalog, pg_temp")
         _create_schema(connection, database)
         names = _names(connection, database)
         connection.execute(_composed("SET LOCAL ROLE {keeper}", names))
@@ -132,12 +135,26 @@ def _create_roles(connection: Connection, database: str) -> None:
     for text in (
         "GRANT {reader} TO {member}",
         "GRANT {member} TO {admin}",
-        # Admins hand these on, and become nobody else by it.
-        "GRANT {reader}, {member} TO {admin} WITH ADMIN OPTION",
-        "GRANT {admin} TO CURRENT_USER WITH ADMIN OPTION",
+        # The keeper gives all roles, for admins (`set_role`).
+        "GRANT {reader}, {member}, {admin} TO {keeper} WITH ADMIN OPTION",
+        "GRANT {admin} TO CURRENT_USER",
         "GRANT {keeper} TO CURRENT_USER WITH SET TRUE, INHERIT TRUE",
     ):
         connection.execute(_composed(text, named))
+
+
+def _add_vectors(connection: Connection) -> None:
+    try:
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    except psycopg.errors.InsufficientPrivilege:
+        raise Conflict(
+            "Only a superuser of this server may add pgvector: as one, run "
+            "`CREATE EXTENSION vector` in the database, then `minutebook team init` again."
+        ) from None
+    except psycopg.errors.FeatureNotSupported:
+        raise Conflict(
+            "The server has no pgvector: its administrator installs it (pgvector 0.7 or newer)."
+        ) from None
 
 
 def _create_schema(connection: Connection, database: str) -> None:
@@ -188,7 +205,9 @@ def _note_embedder(connection: Connection) -> None:
 def check_version(connection: Connection, address: Address) -> None:
     """Refuse a schema that this client does not speak."""
     try:
-        found = stored_version(connection)
+        found = _recorded_version(connection)
+    except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName):
+        found = 0
     except psycopg.errors.InsufficientPrivilege:
         raise Conflict(
             f"Your login may not read {address.shown} yet: ask an admin for a role (`team role`)."
@@ -207,8 +226,10 @@ def check_version(connection: Connection, address: Address) -> None:
 def stored_version(connection: Connection) -> int:
     """The version of the schema there; 0 where there is none."""
     known = connection.execute("SELECT to_regclass('minutebook.migrations')").fetchone()
-    if known is None or known[0] is None:
-        return 0
+    return 0 if known is None or known[0] is None else _recorded_version(connection)
+
+
+def _recorded_version(connection: Connection) -> int:
     row = connection.execute("SELECT max(version) FROM minutebook.migrations").fetchone()
     return int(row[0] or 0) if row else 0
 

@@ -73,13 +73,9 @@ class TeamWords(Words):
         self._database, self._keys = database, keys
         self._counts: dict[str, int] = {}
 
-    @cached_property
+    @property
     def count(self) -> int:
-        found = self._database.ask(
-            "SELECT coalesce(sum(rounds), 0), count(*) FROM minutebook.shared_sessions"
-        )
-        rounds, sessions = found[0]
-        return int(rounds) + 3 * int(sessions)
+        return self._keys.size
 
     # -- rows
 
@@ -271,7 +267,7 @@ class TeamWords(Words):
 
         The rank of one word by cover density, where everything counts 1, is how often it is there.
         """
-        words = [leaf.tsquery(sided=False) for leaf in known]
+        words = [leaf.counted() for leaf in known]
         sides = [leaf.side for leaf in known]
         counted = self._database.ask(
             _OFTEN_SAID if column == "said" else _OFTEN_DONE, *(words, sides, list(rows))

@@ -252,6 +252,9 @@ def _round_trip(
     facts = SessionFacts(info=info, source=str(exported), written=written, extra=header.extra)
     identity = identify(info, roster)
     made = header_of(facts, identity, header.agent_id, header.summary, edited=header.edited)
+    exporter = exporter_of(header.program or "")
+    if exporter and made.session_id == exporter.id_for(header.session_id, header.program):
+        made = msgspec.structs.replace(made, session_id=header.session_id)
     made = msgspec.structs.replace(
         made,
         engagements=header.engagements,

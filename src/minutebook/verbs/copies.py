@@ -119,8 +119,11 @@ def _ids(archive: Archive, session_id: str) -> Sequence[str]:
     entry = archive.ledger().sessions.get(session_id)
     if entry is not None and len(entry.info.prompt_ids) == entry.info.rounds:
         return entry.info.prompt_ids  # one each: no need to read the rounds
-    material = _material(archive, session_id)
-    return [round.id for round in material.rounds] if material is not None else []
+    try:
+        rounds = archive.open(session_id).stored_rounds()
+        return [(round.prompt.id or "") if round.prompt is not None else "" for round in rounds]
+    except OSError:
+        return []
 
 
 def _in_order(

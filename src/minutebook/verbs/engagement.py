@@ -260,9 +260,7 @@ def find(home: ProjectEngagements, id: str | None) -> EngagementFile:
             f"Several engagements are open: {', '.join(file.id for file in still[:10])}.",
             remedy="which-id",
         )
-    raise NotFound(
-        f"No engagement is open in {home.project}: `minutebook engagement start` begins one."
-    )
+    raise NotFound(f"No engagement is open in {home.project}.", remedy="start")
 
 
 def _draft(home: ProjectEngagements, file: EngagementFile) -> Draft:

@@ -28,7 +28,7 @@ from minutebook.model.engagement import SessionRecord
 from minutebook.record.engagements import append_record
 from minutebook.record.store import writing
 from minutebook.sources.base import Transcript
-from minutebook.sources.fan_out import fan_out
+from minutebook.sources.fan_out import fan_out, without_collection
 from minutebook.sources.registry import SOURCES
 from minutebook.verbs.ask import Asked, ask_all
 from minutebook.verbs.copies import not_sent, with_copies
@@ -237,7 +237,8 @@ class Ingestion:
         if busy and self._extractor.name == OFFLINE:
             from minutebook.extract.offline import warm_up
 
-            warm_up()  # once, before there are several processes
+            with without_collection():
+                warm_up()  # once, before there are several processes
         label = Labelling(run, knowledge, self._extractor, again=self._again, backlog=self._backlog)
         return fan_out(label, busy)
 
@@ -280,11 +281,9 @@ class Ingestion:
         if self.pending and not asked.total:
             asked = Asked(total=len(self.pending))
             asked.stop("not confirmed")
-        self._take_copies()
-        if self._changed or not self._complete or not is_said_indexed(self._layout):
-            # What a killed run left behind was never indexed.
-            stale = self._changed if self._complete else set(self._records)
-            index_minutes(self._archive, stale, self._written)
+        with without_collection():
+            self._take_copies()
+            self._index()
         left = asked.total - asked.done
         return IngestReport(
             sessions=len(self._selected),
@@ -315,6 +314,13 @@ class Ingestion:
                 )
             ),
         )
+
+    def _index(self) -> None:
+        """Bring up to date what is made from the records."""
+        if self._changed or not self._complete or not is_said_indexed(self._layout):
+            # What a killed run left behind was never indexed.
+            stale = self._changed if self._complete else set(self._records)
+            index_minutes(self._archive, stale, self._written)
 
     def _may_send(self, record: SessionRecord) -> bool:
         return self._archive.settings.may_send(SOURCES.program_of(record.source))

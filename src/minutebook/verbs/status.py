@@ -12,6 +12,9 @@ from minutebook.archive.writing import is_live
 from minutebook.sources.base import Transcript
 from minutebook.verbs.doctor import CleanUp, clean_ups
 
+_SMALL = 16 << 10
+"""Bytes below which a session may turn out to have no round at all."""
+
 
 class Status(msgspec.Struct, frozen=True):
     archive: str
@@ -40,7 +43,8 @@ class Status(msgspec.Struct, frozen=True):
 def status(archive: Archive) -> Status:
     """Compare the ledger with the sources, by sizes and times.
 
-    Only young files are read: a file is young, too, when it was copied just now.
+    Only young files are read (also those that were copied just now), and small ones that are not
+    archived: where no round is in them, there is nothing to archive.
     """
     layout, library = archive.layout, archive.library
     ledger = archive.ledger()
@@ -66,6 +70,9 @@ def status(archive: Archive) -> Status:
             (live if may_run(transcript) else grown).append(transcript)
         else:
             current += 1
+    small = [transcript for transcript in ended if transcript.size < _SMALL]
+    empty = {t.session_id for t, o in library.overviews(small) if o.info and not o.info.rounds}
+    ended = [transcript for transcript in ended if transcript.session_id not in empty]
     present = {transcript.session_id for transcript in library.transcripts}
     away = [entry for id, entry in ledger.sessions.items() if id not in present]
     held_back = {id for id in chosen if (known := ledger.sessions.get(id)) and known.waiting}

@@ -63,10 +63,11 @@ class Digesting:
         if not self._rounds or self._rounds[next(reversed(self._rounds))] != branch:
             self._rounds[number] = branch
         self._moments += [(at, made_by, number) for at, made_by in read_clock(round.clock)]
-        if (start := millis(round.started)) and (not self._starts or start > self._starts[-1][0]):
+        start = millis(round.started)
+        if start and (not self._starts or start > self._starts[-1][0]):
             self._starts.append((start, number))
         marks = 0
-        if not round.clock and round.started:  # the first release kept no clocks, and no billing
+        if not round.clock and start:  # the first release kept no clocks, and no billing
             self._thin.add(number)
             marks = THIN
         for reply in round.progress:

@@ -51,7 +51,8 @@ def remarks(found: Usage) -> list[str]:
         told.append(f"{what} included.")
     if found.timeless:
         told.append(
-            f"{plural(found.timeless, 'session')} without times: the first release kept none."
+            f"{plural(found.timeless, 'session has', 'sessions have')} no recorded times: "
+            "their days and active time are unknown."
         )
     return told
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from minutebook.extract.extractor import Extraction
 from minutebook.extract.material import Material
 
-VERSION = "offline-7"
+VERSION = "offline-8"
 """Changes with every change of rules or models, so that records tell which ones made them."""
 
 
@@ -35,7 +35,6 @@ class OfflineExtractor:
 
     def extract(self, material: Material) -> Extraction:
         # Where nothing is labelled, a tenth of a second of patterns is not compiled.
-        from minutebook.extract.offline.extractor import extract_offline
+        from minutebook.extract.offline.extractor import reply_offline
 
-        reply, _ = extract_offline(material.rounds, material.info.title, material.project)
-        return Extraction(reply)
+        return Extraction(reply_offline(material.rounds, material.info.title, material.project))

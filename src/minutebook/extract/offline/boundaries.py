@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from minutebook.extract.offline.features import (
     Features,
@@ -19,7 +20,7 @@ from minutebook.extract.offline.features import (
     of_session,
 )
 from minutebook.extract.offline.model import Linear, Models
-from minutebook.extract.offline.reasons import Reason
+from minutebook.extract.offline.reasons import Why
 from minutebook.extract.offline.wording import OPENS
 
 OPENER = "words of a first prompt"
@@ -36,7 +37,7 @@ class Cut:
     """The position of a round that opens an engagement, and what speaks for it."""
 
     position: int
-    reasons: tuple[Reason, ...]
+    why: Why
 
 
 def find_cuts(session: Session, models: Models) -> list[Cut]:
@@ -47,7 +48,7 @@ def find_cuts(session: Session, models: Models) -> list[Cut]:
     odds = [float(row[0]) for row in models.cut.scores(rows)]
     counts = expected_counts(models.count, of_session(len(session.rounds), odds))
     chosen = choose(odds, counts)
-    return [Cut(index + 1, models.cut.reasons(rows[index])) for index in chosen]
+    return [Cut(index + 1, partial(models.cut.reasons, rows[index])) for index in chosen]
 
 
 def cut_rows(session: Session, models: Models) -> list[Features]:

@@ -66,7 +66,7 @@ _COMPLAINT = re.compile(
     r"^(?!(?:are|is|do|does|did|can|should|was|were|\w+ing|fix|add|remove|make|use|update"
     r"|debug|find|investigate|review|avoid|stop|handle)\b).*"
     r"\b(?:doesn['’]t|isn['’]t|aren['’]t|can['’]t|cannot|fails?|failed|errors?|crash(?:es)?|broken"
-    r"|wrong(?:ly)?|missing|bugs?|stale|lost|never|incorrect(?:ly)?|(?:does|do|is|are) not)\b",
+    r"|wrong(?:ly)?|missing|bugs?|stale|lost|incorrect(?:ly)?|(?:does|do|is|are) not)\b",
     re.IGNORECASE,
 )
 _LOOKS = re.compile(  # how the agent sets to work, which is not what the work is
@@ -76,6 +76,7 @@ _LOOKS = re.compile(  # how the agent sets to work, which is not what the work i
     r"|search|gather|grab|tak|pull|begin|run|find|try|view|load|launch|verify|inspect)(?:e|ing)?\b",
     re.IGNORECASE,
 )
+_TO_YOU = re.compile(r"\byour?\b", re.IGNORECASE)  # "Address your question" is said, not done
 _STEP = re.compile(  # a task of every piece of work
     r"(?:explore|verify|run|finali[sz]e|read|search|commit|push|lint|start|mark|wait)\b",
     re.IGNORECASE,
@@ -134,6 +135,8 @@ class Heading:
     """Whether its sentence goes on."""
     said: str = ""
     """The text without that; empty where nothing was added."""
+    reads: float = 0.0
+    """How badly it reads: 0 or less."""
 
     @property
     def bare(self) -> str:
@@ -173,7 +176,7 @@ def headings(part: Sequence[Activity], title: str | None) -> list[Heading]:
             continue
         seen.add(raw)
         text = title_heading(subject_of(raw)) if kind == "title" else heading_of(raw)
-        if text is None or (kind in _TOLD and not is_imperative(text)):
+        if text is None or (kind in _TOLD and (not is_imperative(text) or _TO_YOU.search(text))):
             continue
         for candidate in _completed(
             Heading(text, kind, place, sentence, cut=_goes_on(raw, text)), work
@@ -283,6 +286,8 @@ def _texts(part: Sequence[Activity], title: str | None) -> Iterator[tuple[str, s
             yield heading, "plan" if planned else "head" if place == 0 else "later", place, 0
         kind = "request" if place == 0 else "later"
         pieces = _own(sentences_of(typed), part, round)[:_SENTENCES]
+        if place:  # what is listed later is a detail
+            pieces = [piece for piece in pieces if not _ITEM.match(piece)] or pieces
         for order, sentence in enumerate(pieces):
             yield sentence, kind, place, order
         for order, sentence in enumerate(pieces if place == 0 else pieces[:2]):
@@ -321,7 +326,8 @@ def _is_tail(clause: str, sentence: str) -> bool:
     """Whether a clause is the end of a question, whose subject stands before it."""
     if not clause.endswith(("?", "？")) or clause == sentence:
         return False
-    return (heading_of(clause) or "").endswith("?")
+    heading = heading_of(clause) or ""
+    return heading.endswith("?") or (heading.isascii() and not is_imperative(heading))
 
 
 def is_asked(round: Activity) -> bool:

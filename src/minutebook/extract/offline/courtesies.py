@@ -51,6 +51,7 @@ _ASKING = _any(
     (?:i|we)(?:['’]d| would)? (?:want|like|need|wanted|love) (?:you|us) to
     (?:i|we)(?:['’]d| would) (?:really )?(?:like|love|prefer)(?: it if (?:you|we) could)?
     i(?:['’]m| am) (?:trying|looking|going|about|planning|hoping) to
+    i['’]?(?:ve| have) (?:noticed|seen|found|realized)(?: that|(?= (?:the|an?|some) ))
     i (?:still )?(?:think|guess|feel like|feel|noticed|see|believe|wonder|suspect|saw|realized)
     i(?:['’]m| was| am) (?:wondering|thinking)(?: about)?
     i(?:['’]m| am)? (?:also |still )?(?:getting|seeing|get|see)(?= an? | the )
@@ -63,6 +64,10 @@ _ASKING = _any(
     is it possible to|would it be possible to
     it would be (?:good|nice|great|cool) (?:to|if (?:we|you) could)
     (?:give|show|tell|generate|get) (?:me|us)|do we have|do you (?:think|know|see|mind)
+    (?:can|could) it be(?: that)?|is it possible that|it (?:looks|seems)(?: like| that)
+    (?:read|see|check|look at) (?:this|that|it|the following) and
+    what(?:['’]?s| is) going on(?: with| in| here)?
+    (?:also )?needs? to
     feel free to|make sure(?: that| to)?|remember to
     (?:is|are) there (?:an? )?(?:easy |simple |good )?ways? (?:to|for us to)
     (?:have|take) a (?:quick |another )?look (?:at|into|if|whether)|try to|start by|begin by

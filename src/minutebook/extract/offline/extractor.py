@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from minutebook.derive.activity import Activity
 from minutebook.extract.offline.boundaries import Cut, find_cuts
@@ -13,7 +14,7 @@ from minutebook.extract.offline.methods import method_of
 from minutebook.extract.offline.model import Models, models
 from minutebook.extract.offline.outcomes import outcome_of, titles_of
 from minutebook.extract.offline.phases import phase_of
-from minutebook.extract.offline.reasons import Reason
+from minutebook.extract.offline.reasons import Reason, Why
 from minutebook.extract.offline.topic_model import Model as TopicModel
 from minutebook.extract.offline.topics import topic_of
 from minutebook.extract.offline.words import Vocabulary
@@ -44,17 +45,33 @@ def extract_offline(
     learned: Models | None = None,
     headed: TopicModel | None = None,
 ) -> tuple[Reply, list[Explanation]]:
-    """What a language model would answer, found without one.
+    """What a language model would answer, found without one, and why.
 
     `learned` and `headed` are other models than those of the package: a benchmark's, trained
     without the sessions it asks about.
     """
+    reply, explanations = _extracted(rounds, title, project, learned, headed)
+    return reply, [explained() for explained in explanations]
+
+
+def reply_offline(rounds: Sequence[Activity], title: str | None, project: str) -> Reply:
+    """The same without reasons, which nobody asked for."""
+    return _extracted(rounds, title, project, None, None)[0]
+
+
+def _extracted(
+    rounds: Sequence[Activity],
+    title: str | None,
+    project: str,
+    learned: Models | None,
+    headed: TopicModel | None,
+) -> tuple[Reply, list[Callable[[], Explanation]]]:
     learned = learned or models()
     words = Vocabulary(rounds)
     session = Session(rounds, words)
     cuts = find_cuts(session, learned)
     engagements: list[ReplyEngagement] = []
-    explanations: list[Explanation] = []
+    explanations: list[Callable[[], Explanation]] = []
     for start, end, cut in _ranges(cuts, len(rounds)):
         part = rounds[start:end]
         taken = {engagement.topic for engagement in engagements}
@@ -74,18 +91,23 @@ def extract_offline(
             )
         )
         explanations.append(
-            Explanation(
-                part[0].number,
-                part[-1].number,
-                cut.reasons if cut else (),
-                method,
-                why,
-                phase,
-                because,
-            )
+            partial(_explained, engagements[-1], cut, why, because),
         )
     summary = one_line(_summary(title, engagements))
     return Reply(summary, None, None, engagements), explanations
+
+
+def _explained(said: ReplyEngagement, cut: Cut | None, method: Why, phase: Why) -> Explanation:
+    first, last = said.turn_range
+    return Explanation(
+        first,
+        last,
+        cut.why() if cut else (),
+        said.method,
+        method(),
+        said.phase,
+        phase(),
+    )
 
 
 def _ranges(cuts: list[Cut], length: int) -> Iterator[tuple[int, int, Cut | None]]:

@@ -34,7 +34,19 @@ GENERIC = DANGLING | frozenset(
 )
 ROUTINE = frozenset(
     """rebase rebased conflict conflicts origin origin/main upstream parallel ci failure
-    failures failing failed error errors lint linting linter pipeline checks""".split()
+    failures failing failed error errors lint linting linter pipeline checks
+    plan context issues bug bugs already before after without instead repo repository codebase
+    project projects program name names time run running runs implementation summary created added
+    adding different two both way ways keep keeps set sets case cases maybe actually works working
+    know uses example examples never fails real top always specific line lines ensure ones
+    instruction instructions available correct root cause needed latest once section looks simple
+    follow makes going structure merge merged locally wrong include kind flow goal rather having
+    wait previous far broken met conditions various resolved approach practice practices reviewer
+    coderabbit copilot found fixed inside outside
+    within across under over against around during carefully thoroughly properly correctly
+    follow-up follow-ups readme.md github analysis
+    investigation push fixes jobs rerun re-run back main master e2e commits actions
+    """.split()
 )
 CLAUSES = frozenset(
     """because which when while if since where but so that whereas unless until although though
@@ -42,6 +54,15 @@ CLAUSES = frozenset(
 )
 SAYING = frozenset(
     "mentions says shows means requires verifies assumes ensures suggests states notes".split()
+)
+ASKING = frozenset(
+    """ask check confirm decide determine ensure explain find know mean prove say see show sure tell
+    test think understand verify wonder clear out""".split()
+)
+INFINITIVE = frozenset(
+    """able ability according allow allows attempt belongs chance due easier easy enough fails going
+    hard has have how likely need needs option order ready related seems similar supposed
+    thanks time tries try trying used want wants way ways what where""".split()
 )
 RELATIVE = ("that", "which", "who")
 JOINS = frozenset("and or then und oder et ou y o plus".split())

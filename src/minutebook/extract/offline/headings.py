@@ -8,9 +8,11 @@ from functools import lru_cache
 from minutebook.derive.markup import without_marks
 from minutebook.extract.offline.courtesies import is_chatter, without_courtesies
 from minutebook.extract.offline.heading_words import (
+    ASKING,
     CLAUSES,
     DANGLING,
     GENERIC,
+    INFINITIVE,
     JOINS,
     PREPOSITIONS,
     RELATIVE,
@@ -32,7 +34,8 @@ _SPELT = re.compile(r"[^\sA-Za-z0-9]*[A-Za-z0-9]\S*")
 _LABEL = re.compile(
     r"^(?:implement(?:ation)? (?:the following )?plan|plan|context|task|goal|objective|problem|bug"
     r"|issue|feature(?: request)?|title|summary|pr summary|overview|(?:\w+ )?question|q|note|todo"
-    r"|subject|(?:phase|fix|option|task|step|part|item) \d+|any ideas"
+    r"|subject|(?:phase|fix|option|task|step|part|item|bug|issue|finding|problem|comment) \d+"
+    r"|any ideas"
     r"|[a-z]{2,10}\([\w./-]{1,40}\)!?)\s*[:–—]\s*",
     re.IGNORECASE,
 )
@@ -63,7 +66,9 @@ _PLANS = ("plan", "Plan", "doc", "document", "Document", "PLAN")
 _RAN_ON = re.compile(r"((?:PR|issue|MR) #\d+) [A-Z].*$")
 _DASHED = re.compile(r"^\w+ [–—-] ")  # "Fixed — it reads …"
 _FAILED = re.compile(r"^(?:-+ )?FAIL: +(\w+).*$")  # as Go's tests say it
-_NEXT = re.compile(r"(?<=\w\w)[.!?] +(?=[a-z][\w'’]+ )")  # a sentence that begins small
+_NEXT = re.compile(
+    r"(?<=\w\w)(?<! env)(?<! vs)(?<! etc)[.!?] +(?=[a-z][\w'’]+ )"
+)  # a sentence that begins small
 _HOW = re.compile(r"^(how) (?:can|could|do|should|would) (?:i|we|you|one) ", re.IGNORECASE)
 _ITEM = re.compile(r"\w\s+\(?\d{1,2}[.)]\s")  # a list's number, not its beginning
 _HOLLOW = re.compile(r"\s*\(\s*\)|\s*[+&]\s*#?\d+$")  # what a link, or a number, leaves behind
@@ -71,7 +76,7 @@ _CODE = re.compile(r"[{}<>=\\|^$]|::|->|\w\(\)?;|\S{46,}|\x1b|\.{4,}|[═─│�
 _STATEMENT = re.compile(
     r"^(?:i|i['’]\w+|you|you['’]\w+|he|she|they|it|its|it['’]s|this|that|that['’]s|these|those"
     r"|there|there['’]?s|here|want me|shall i|(?:do|are|have|did|were|can) you|we|we['’]\w+"
-    r"|what['’]s|both|all|everything|nothing|none|some|my|your|as|if|when"
+    r"|what['’]s|both|all|everything|nothing|none|some|my|your|as|if|when|will"
     r"|remember|say|assume|keep in mind"
     r"|based|enough|like|consider|either|without|during|about|per|via|for|since|because|while"
     r"|once|after|before|not|no|yes|until|recently|currently|previously|originally|yesterday|today"
@@ -105,6 +110,8 @@ _DEICTIC = re.compile(  # "notes that were edited" points at nothing
     r"|there|above|below|them|one|something|you|your|i|i['’]\w+)\b",
     re.IGNORECASE,
 )
+
+_MADE_UP = re.compile(r"(?<!\S)(?=\S*(?:[a-z][A-Z]|\w[_./:]\w|\w-\w+-\w))\S{6,}")
 
 
 @lru_cache(maxsize=8_192)  # headings are measured again and again
@@ -239,9 +246,12 @@ def names(heading: str) -> int:
 
 @lru_cache(maxsize=4_096)
 def telling(heading: str) -> int:
-    """Those of them that are not in every request about a branch or a build either."""
-    words = {word.strip("\"'()[],;:.!?…-–—") for word in heading.lower().split()[1:]}
-    return names(heading) - len(words & ROUTINE)
+    """Those of them that are not in every request about a branch or a build either; a name made
+    of several words, as of a file, counts as two."""
+    first = 1 if is_imperative(heading) else 0
+    words = {word.strip("\"'()[],;:.!?…-–—") for word in heading.lower().split()[first:]}
+    made_up = sum(word.lower() not in ROUTINE for word in _MADE_UP.findall(heading))
+    return names(heading) - len(words & ROUTINE) + made_up
 
 
 def capital(text: str) -> str:
@@ -311,10 +321,18 @@ def _end(words: list[str]) -> int | None:
             return end
     for stops in (CLAUSES, JOINS, PREPOSITIONS):
         for end in spans:
-            dangles = words[end - 1].lower() in DANGLING
-            if end < len(words) and words[end].lower() in stops and not dangles:
+            if end == len(words) or words[end].lower() not in stops:
+                continue
+            if words[end - 1].lower() not in _bound(words[end].lower()):
                 return end
     return None
+
+
+def _bound(word: str) -> frozenset[str]:
+    """Words after which a sentence cannot stop before this one: "able | to", "check | whether"."""
+    if word == "to":
+        return DANGLING | INFINITIVE
+    return DANGLING | ASKING if word in CLAUSES or word in ("if", "whether") else DANGLING
 
 
 def _balanced(text: str, opening: str, closing: str) -> str:

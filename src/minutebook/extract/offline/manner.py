@@ -37,7 +37,7 @@ def manner_of(answer: str) -> Manner:
         "reports, asks nothing": reports and not asks,
         "offers more": phase_cues.OFFERS.search(ending) is not None,
         "speaks of failure": phase_cues.FAILS.search(beginning) is not None,
-        "announces more": phase_cues.UNFINISHED.search(ending) is not None,
+        "announces more": phase_cues.announces(ending),
         "weighs options": _OPTIONS.search(answer[:_WEIGHED].lower()) is not None,
         "asks": asks,
         "question marks": math.log1p(answer.count("?") + answer.count("？")),

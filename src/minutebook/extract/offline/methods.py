@@ -6,7 +6,7 @@ from typing import cast
 
 from minutebook.extract.offline.features import Session
 from minutebook.extract.offline.model import Models
-from minutebook.extract.offline.reasons import Reason
+from minutebook.extract.offline.reasons import Reason, Why
 from minutebook.extract.offline.segments import of_range, texts_of_range
 from minutebook.model.engagement import Method
 
@@ -18,22 +18,22 @@ _WHERE = {
 }
 
 
-def method_of(
-    session: Session, start: int, end: int, models: Models
-) -> tuple[Method, tuple[Reason, ...]]:
+def method_of(session: Session, start: int, end: int, models: Models) -> tuple[Method, Why]:
     """The method of rounds `start` up to (not with) `end`, with what spoke for it."""
     rounds, heard = session.rounds[start:end], session.heard[start:end]
     row = of_range(rounds, heard)
     scores = models.method.scores([row])[0]
-    read = models.wording.lexicon.read
-    said = {kind: read(texts) for kind, texts in texts_of_range(rounds, heard).items()}
-    for kind, words in said.items():
-        scores += models.wording.scores(kind, words)
+    said = texts_of_range(rounds, heard)
+    for kind, texts in said.items():
+        scores += models.wording.scores(kind, models.wording.lexicon.read(texts))
     best = int(scores.argmax())
-    method = cast("Method", models.method.classes[best])
-    told = [
-        (f"the word '{word}' {_WHERE[kind]}", weight)
-        for kind, words in said.items()
-        for word, weight in models.wording.reasons(kind, words, best)
-    ]
-    return method, models.method.reasons(row, best, told)
+
+    def why() -> tuple[Reason, ...]:
+        told = [
+            (f"the word '{word}' {_WHERE[kind]}", weight)
+            for kind, texts in said.items()
+            for word, weight in models.wording.reasons(kind, texts, best)
+        ]
+        return models.method.reasons(row, best, told)
+
+    return cast("Method", models.method.classes[best]), why

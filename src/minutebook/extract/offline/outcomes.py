@@ -14,14 +14,21 @@ from minutebook.derive.activity import Activity
 from minutebook.derive.markup import without_marks
 from minutebook.derive.wording import plural
 from minutebook.extract.offline.candidates import subject_of
-from minutebook.extract.offline.headings import capital, unlabelled
+from minutebook.extract.offline.headings import (
+    capital,
+    is_wide,
+    telling,
+    uncapital,
+    unlabelled,
+)
 from minutebook.extract.offline.places import changed_files, is_test
 from minutebook.extract.offline.reports import About, best_report
 from minutebook.extract.offline.requests import is_reply
 from minutebook.extract.offline.topic_model import stems
+from minutebook.extract.offline.verbs import is_imperative
 
-_WORKED = 0.45  # worth of a sentence from which it is shown, where something was changed
-_ASKED = 0.35  # and where it was not
+_WORKED = 0.35  # worth of a sentence from which it is shown, where something was changed
+_ASKED = 0.2  # and where it was not
 _NAMED = 3  # files
 _SMALL = re.compile(  # commits that say nothing of the work
     r"^(?:start work|update (?:state|changelog|status)|wip\b|bump|merge\b|fixup|squash|format"
@@ -30,6 +37,11 @@ _SMALL = re.compile(  # commits that say nothing of the work
 )
 _UNSAID = re.compile(
     r"^(?:start work|wip|merge|fixup|squash|tmp|temp|save|amend|init)\b", re.IGNORECASE
+)
+_LOOKS = re.compile(  # what was asked for before anything was changed
+    r"(?:review|analy[sz]e|investigate|check|explore|research|look|explain|verify|validate"
+    r"|understand|compare|diagnose|read|find|trace|double)\b",
+    re.IGNORECASE,
 )
 _SIDE = re.compile(r"^(?:docs?|tests?|chore|ci|style|build)\b[^:]{0,60}:", re.IGNORECASE)
 _DOCUMENT = re.compile(r"\.(?:md|mdx|rst|txt|adoc)$", re.IGNORECASE)
@@ -46,7 +58,7 @@ def outcome_of(rounds: Sequence[Activity], topic: str = "", used: Collection[str
     if opened:
         return as_sentence(f"Opened a pull request: {_subject(opened[-1])}")
     subjects = dict.fromkeys(c.subject for r in rounds for c in r.commits if c.subject not in used)
-    small = [subject for subject in subjects if _SMALL.match(_subject(subject))]
+    small = [subject for subject in subjects if _names_nothing(_subject(subject))]
     own = [subject for subject in subjects if subject not in small]
     topical = frozenset(stems(topic))
     if own:
@@ -56,7 +68,12 @@ def outcome_of(rounds: Sequence[Activity], topic: str = "", used: Collection[str
     if worth >= (_WORKED if worked else _ASKED):
         return as_sentence(best)
     brief = [subject for subject in small if not _UNSAID.match(_subject(subject))]
-    return _committed(brief, topical) if brief else _changed(rounds)
+    return _committed(brief, topical) if brief else _changed(rounds, topic)
+
+
+def _names_nothing(subject: str) -> bool:
+    """Whether a commit says nothing of the work: "wip", "Simplify after review"."""
+    return bool(_SMALL.match(subject)) or (not is_wide(subject) and telling(subject) < 1)
 
 
 def titles_of(rounds: Sequence[Activity]) -> set[str]:
@@ -84,8 +101,8 @@ def _committed(subjects: Sequence[str], topical: frozenset[str]) -> str:
     return as_sentence(f"Committed: {best}{more}")
 
 
-def _changed(rounds: Sequence[Activity]) -> str:
-    """The files that were changed, by their kind; notes and scratch are no outcome."""
+def _changed(rounds: Sequence[Activity], topic: str) -> str:
+    """The files that were changed, by their kind, and for what; notes and scratch are none."""
     files = changed_files(rounds)
     tests = [name for name in files if is_test(name)]
     others = [name for name in files if name not in tests]
@@ -93,14 +110,25 @@ def _changed(rounds: Sequence[Activity]) -> str:
         plan = next((r.plan for r in reversed(rounds) if r.plan), "")
         return as_sentence(f"Planned: {capital(unlabelled(_subject(plan)))}") if plan else ""
     if not others:
-        return f"Changed tests in {_listed(tests)}."
+        return f"Changed tests in {_listed(tests)}{_purpose(topic, files)}."
     written = [name for name in others if _DOCUMENT.search(name)]
     settings = [name for name in others if _SETTING.search(name)]
     if len(written) + len(settings) < len(others):
         kind = "code"
     else:
         kind = " and ".join(["documentation"] * bool(written) + ["settings"] * bool(settings))
-    return f"Changed {kind} in {_listed(others)}{' and its tests' if tests else ''}."
+    also = " and its tests" if tests else ""
+    return f"Changed {kind} in {_listed(others)}{also}{_purpose(topic, files)}."
+
+
+def _purpose(topic: str, files: Sequence[str]) -> str:
+    """What files were changed for, as the topic says it; it may name them, too."""
+    head, _, place = topic.rpartition(" in ")
+    said = head if place.split(" and ")[0] in files else topic
+    named = any(name in said for name in files)
+    if not said or named or said.endswith("?") or _LOOKS.match(said):
+        return ""
+    return f" to {uncapital(said)}" if is_imperative(said) else f" for “{said}”"
 
 
 def _listed(names: Sequence[str]) -> str:

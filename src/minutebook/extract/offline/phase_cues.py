@@ -38,6 +38,10 @@ UNFINISHED = re.compile(
     r"|(?:します|してみます|我来|让我)[^。？！]{0,40}[。：:]$",
     re.IGNORECASE,
 )
+_GOES_ON = (  # one of them is in what `UNFINISHED` finds: looking is cheaper
+    *("let me ", "i'll ", "i will ", "now i ", "ich werde ", "lass mich ", "je vais "),
+    *("laissez-moi ", "voy a ", "déjame ", "します", "してみます", "我来", "让我"),
+)
 OFFERS = holds(
     r"(?:would you like|do you want|want) (?:me )?to|should i|shall i|which (?:one|option|way"
     r"|approach)"
@@ -77,6 +81,13 @@ _ASKING = re.compile(
     r"|bitte "
     r"|peux-tu |s'il te plaît |puedes |por favor )*"
 )
+
+
+def announces(ending: str) -> bool:
+    """Whether last words, in lower case, announce what comes next."""
+    if not ending.endswith((":", "…", "\n")) and not any(word in ending for word in _GOES_ON):
+        return False
+    return UNFINISHED.search(ending) is not None
 
 
 def takes_back(prompt: str) -> bool:

@@ -6,10 +6,12 @@ is has too few examples to be learned: that is read from listed words, where the
 
 from __future__ import annotations
 
+from functools import partial
+
 from minutebook.extract.offline import phase_cues
 from minutebook.extract.offline.features import Session
 from minutebook.extract.offline.model import Models
-from minutebook.extract.offline.reasons import Reason
+from minutebook.extract.offline.reasons import Reason, Why
 from minutebook.extract.offline.segments import of_ending
 from minutebook.model.engagement import Phase
 
@@ -19,27 +21,28 @@ _SAID = 200  # characters of a prompt in which it is taken back or handed over
 _ENDING = 600
 
 
-def phase_of(
-    session: Session, start: int, end: int, models: Models
-) -> tuple[Phase, tuple[Reason, ...]]:
+def phase_of(session: Session, start: int, end: int, models: Models) -> tuple[Phase, Why]:
     """In which phase rounds `start` up to (not with) `end` ended."""
     rounds, heard = session.rounds[start:end], session.heard[start:end]
     final, answer = rounds[-1], rounds[-1].answer.strip().lower()[-_ENDING:]
     if _taken_back(session, start, end):
-        return "abandoned", (Reason("the person takes it back", 1.0),)
+        return "abandoned", lambda: (Reason("the person takes it back", 1.0),)
     if end < len(session.rounds):
-        return "completed", (Reason("other work follows", 1.0),)
+        return "completed", lambda: (Reason("other work follows", 1.0),)
     if phase_cues.HANDED.search(f"{final.command or ''} {heard[-1].text[:_SAID]}".lower()):
-        return "handed-off", (Reason("it ends with a hand-over", 1.0),)
+        return "handed-off", lambda: (Reason("it ends with a hand-over", 1.0),)
     row = of_ending(rounds, heard)
     odds = float(models.ending.scores([row])[0][0])
-    reasons = models.ending.reasons(row)
+    reasons = partial(models.ending.reasons, row)
     if phase_cues.BLOCKED.search(answer):
-        return "blocked", (Reason("the last words wait for something", 1.0), *reasons)
+        return "blocked", lambda: (Reason("the last words wait for something", 1.0), *reasons())
     if odds <= OPEN:
-        return "completed", tuple(Reason(r.what, -r.weight) for r in reasons)
+        return "completed", lambda: tuple(Reason(r.what, -r.weight) for r in reasons())
     if len(rounds) == 1 and not final.closes and not (answer and final.edits):
-        return "started", (Reason("one round, and nothing was changed", 1.0), *reasons)
+        return "started", lambda: (
+            Reason("one round, and nothing was changed", 1.0),
+            *reasons(),
+        )
     return "in-progress", reasons
 
 

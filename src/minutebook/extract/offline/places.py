@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from minutebook.derive.activity import Activity
+from minutebook.extract.offline.headings import names as names_of
 
 _FILES = 4
 _TEST = re.compile(r"(?:[._-](?:test|spec)s?\.\w+|^test_.*|_test\.\w+)$")
@@ -17,6 +18,12 @@ _ASIDE = re.compile(  # notes and scratch, beside the work; and names that say n
 _MADE = re.compile(r"\.(?:lock|sum|snap|map|min\.js)$|^(?:package-lock\.json|CHANGELOG\.md)$")
 
 
+_TICKET = re.compile(r"^(?:\d{6,8}|[a-zA-Z]{2,6}-\d+|\d+)[-_]")
+_SUFFIX = re.compile(
+    r"[-_](?=[\w]{5,10}$)[a-zA-Z]*\d\w*$"
+)  # "-50944a", by which a tool tells branches apart
+_NAMED = re.compile(r"[a-zA-Z][a-zA-Z0-9.]*(?:[-_][a-zA-Z0-9.]+)+")  # two words and more
+_LONGEST = 60  # characters of a branch
 _NAMEABLE = re.compile(r"(?!\d|REDACTED)[\w.@+-]{3,32}$")  # "1700000000000-Shares.ts" names nothing
 
 
@@ -50,6 +57,18 @@ def changed_files(part: Sequence[Activity], most: int | None = None) -> list[str
         if len(names) == most:
             break
     return list(names)
+
+
+def branch_of(part: Sequence[Activity]) -> str:
+    """What the last branch of a range is called, without the owner, kind and ticket it begins
+    with; empty where that names nothing."""
+    for round in reversed(part):
+        name = re.split(r"[/\\]", round.branch or "")[-1]
+        name = _TICKET.sub("", _SUFFIX.sub("", name))
+        says = names_of(" ".join(re.split(r"[-_]", name)))
+        if says and _NAMED.fullmatch(name) and len(name) <= _LONGEST:
+            return name
+    return ""
 
 
 def is_test(name: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -12,6 +13,10 @@ class Reason:
 
     what: str
     weight: float
+
+
+Why = Callable[[], tuple[Reason, ...]]
+"""What decided something: worked out only where somebody asks."""
 
 
 # Features whose name alone says too little.

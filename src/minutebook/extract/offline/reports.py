@@ -21,13 +21,14 @@ MOST_WORDS = 40
 _LONG = 28
 _FEWEST = 5
 _FEWEST_NAMES = 2
-_ANSWERS = 7  # closing answers that are looked at, the last first
-_AGES = 0.15  # what a sentence is worth less for each answer after its own
-_MOST_VALUE = 2.1  # of a sentence that is the first of the last answer
+_ANSWERS = 12  # closing answers that are looked at, the last first
+_AGES = 0.1  # what a sentence is worth less for each answer after its own
+_MOST_VALUE = 2.4  # of a sentence that is the first of the last answer
 _SENTENCES = 14
 _IDLE = 0.3  # what it is worth less where nothing was changed in its round, as in others
+_NAMED_ONLY = 0.5  # and what it is worth less that names a thing, rather than tells what was done
 _LISTED = 0.35  # what an item of a list is worth less: one of several
-_TOPICAL = 0.5  # what it adds to speak of the whole topic
+_TOPICAL = 0.8  # what it adds to speak of the whole topic
 
 _RESULT = re.compile(
     r"\b(?:no longer|rolled back|pull request is (?:now )?(?:open|up)"
@@ -38,6 +39,7 @@ _RESULT = re.compile(
     r"|now (?!i\b|we\b|you\b|let)[a-z]+(?:s|ed)?)\b",
     re.IGNORECASE,
 )
+_DONE = re.compile(r"\b(?:has|have) (?:now |all |just )*been (?!asked|\w+ to\b)\w{3,}ed\b")
 _FOUND = re.compile(
     r"\b(?:root cause|the (?:key |main |real )?(?:fix|issue|problem|bug|reason|cause) (?:is|was)"
     r"|because|turns out|verdict"
@@ -58,7 +60,7 @@ _REFUSED = re.compile(
     r"|fetch|get |check |grab |pull |search|analysis phase|already \w+(?:ed|one)\b"
     r"|correct\b|i was|please|before |once |when |as (?:you|i)|api error|no response"
     r"|this session|continue|stop|only\b|ci should|captures\b|also\b|additionally"
-    r"|yes\b|no,|no (?:\w+ )?(?:code|changes?|need|work)\b|nothing|nope|for example"
+    r"|yes\b|no,|no (?:\w+ )?(?:code|changes?|need|work)\b.{0,30}$|nothing|nope|for example"
     r"|e\.g\.|ja,|nein,|oui,|non,|sí,|[\"“”]|\S+ should )",
     re.IGNORECASE,
 )
@@ -89,7 +91,7 @@ _CLOSING = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _AT_END = re.compile(
-    r"(?: (?:at|in|to|with|by|for|both|as follows|the following|these|covering|including"
+    r"(?: (?:at|in|to|with|by|for|both|as follows|the following(?: \w+)?|these|covering|including"
     r"|explaining|documenting)|,? (?:that|which) \w+)*\s*:$"
 )
 _TORN = re.compile(r"[:…]$|\.\.\.$|^[a-z(,;/…]|^\w+ \(|[{}<>|]|→|/ /|\b(?:above|below)\.?$")
@@ -100,7 +102,7 @@ _UNCLEAR = re.compile(
 )
 _HYPOTHETICAL = re.compile(r"\b(?:i['’]d|you should|should|would|could|might)\b", re.IGNORECASE)
 _OBJECT = re.compile(  # a verb without what it was done to
-    r"^\w+ (?:(?:it|them|this|that|these|those|to|from|by|down)\b|\()", re.IGNORECASE
+    r"^\w+ (?:(?:it|them|this|that|these|those|to|from|by|down|in)\b|\()", re.IGNORECASE
 )
 _LEAD = re.compile(
     r"^(?:(?:hm+|ok(?:ay)?|great|perfect|alright|excellent|so|and|good)[,.! ]+"
@@ -116,7 +118,7 @@ _SELF = re.compile(
 _BACK = re.compile(
     r"\b(?:earlier|flagged|mentioned|as (?:you|i) (?:said|asked)|you can see|system reminder)\b"
 )
-_ASIDE = re.compile(r"\s*\([^()]*\b(?:you|see|above|below)\b[^()]*\)")
+_ASIDE = re.compile(r"\s*\([^()]*(?:\b(?:you|see|above|below)\b|→)[^()]*\)")
 _LINE = re.compile(r"(?<=\.[a-z]{2})((?:[a-z]{0,3})):\d+(?:[-–]\d+)?")
 _FAULT = re.compile(
     r"^(?:bug|problem|issue|cause|root cause|error|before|after|why)\b[^.]{0,20}[:—–]",
@@ -180,6 +182,8 @@ def best_report(rounds: Sequence[Activity], of: About, worked: bool) -> tuple[st
             if worth >= _MOST_VALUE - rank:
                 continue
             value = _value(sentence, of, worked) - rank
+            if listed and not _tells(sentence):
+                value -= _NAMED_ONLY
             if value > worth and _stands(sentence):
                 best, worth = sentence, value
     return _subjectless(best), worth
@@ -195,14 +199,14 @@ def _plain(sentence: str) -> str:
     text = text[answer.end() :] if answer else text
     _, _, rest = text.partition(next((mark for mark in _LABELS if mark in text[:60]), "\0"))
     text = rest if is_report(_SELF.sub("", rest)) else text
-    if text.endswith(":") and is_report(_SELF.sub("", text)):
+    if text.endswith(":") and (_DONE.search(text) or is_report(_SELF.sub("", text))):
         return _AT_END.sub("", text)  # it goes on in a list
     return text[:1].upper() + text[1:] if answer else text
 
 
 def _tells(sentence: str) -> bool:
     """Whether a headline reports a result, rather than naming what follows."""
-    return is_report(sentence) or _RESULT.search(sentence) is not None
+    return is_report(_SELF.sub("", sentence)) or _RESULT.search(sentence) is not None
 
 
 def _is_fit(sentence: str) -> bool:
@@ -222,7 +226,7 @@ def _stands(sentence: str) -> bool:
     if sentence.count('"') % 2 or sentence.count("(") != sentence.count(")"):
         return False
     letters = sum(c.isalpha() or c.isspace() for c in sentence)
-    return letters >= 0.75 * len(sentence)
+    return letters >= (0.65 if is_report(sentence) else 0.75) * len(sentence)
 
 
 def _value(sentence: str, of: About, worked: bool) -> float:
@@ -234,7 +238,7 @@ def _value(sentence: str, of: About, worked: bool) -> float:
         value -= 0.5  # advice
     if is_report(told):
         value += 0.4 if told.split(maxsplit=1)[0].lower() in _MINOR else 0.8
-    elif _RESULT.search(sentence) or _RESULTS.search(sentence):
+    elif _RESULT.search(sentence) or _DONE.search(sentence) or _RESULTS.search(sentence):
         value += 0.5
     elif _FOUND.search(sentence):
         value += 0.2 if worked else 0.5

@@ -41,11 +41,17 @@ _EXAMPLES = re.compile(
     r"|por ejemplo)(?!\w)|例えば|たとえば|比如|例如",
     re.IGNORECASE,
 )
+_SCENARIO = re.compile(  # what follows is told, not asked for
+    r"\n\W*(?:(?:an |for )?example|steps to reproduce|to reproduce|expected|actual|beispiel"
+    r"|par exemple|ejemplo)\b[^\n:]{0,30}:\W*\n",
+    re.IGNORECASE,
+)
 # Patterns that begin with one certain sign are found fast: all begin with the blank between pieces.
-_SENTENCE = re.compile(r"\s(?:(?<=[.!?]\s)\s*(?=[^a-z])|(?<=\n)\n*)")
+_SENTENCE = re.compile(r"\s(?:(?:(?<=[.!?]\s)|(?<=[.!?]\*\*\s))\s*(?=[^a-z])|(?<=\n)\n*)")
 _WIDE_SENTENCE = re.compile(rf"{_SENTENCE.pattern}|(?<=[。！？])")
 _CLAUSE = re.compile(
-    r"\s(?:(?<=[.!?:;,]\s)\s*|(?<=\n)\n*|\s*[-–—]+\s+|\s*(?=(?:can|could|would) (?:you|we) )"
+    r"\s(?:(?<=[.!?:;,]\s)(?<! env\.\s)(?<! vs\.\s)(?<! etc\.\s)(?<! approx\.\s)\s*"
+    r"|(?<=\n)\n*|\s*[-–—]+\s+|\s*(?=(?:can|could|would) (?:you|we) )"
     r"|\s*(?=(?:and|but|so) (?:then |also )?"
     r"(?:can|could|please|let|fix|add|make|update|remove|check|write|create|use) ))"
 )
@@ -104,6 +110,8 @@ def without_output(prompt: str) -> str:
     lines a program ticked off, lines indented like a log's."""
     if "\n" not in prompt:
         return prompt
+    if (scenario := _SCENARIO.search(prompt)) and scenario.start() > 0:
+        prompt = prompt[: scenario.start()]
     kept: list[str] = []
     printing = False
     for line in prompt.split("\n"):

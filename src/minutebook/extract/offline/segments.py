@@ -101,7 +101,7 @@ def of_ending(rounds: Sequence[Activity], heard: Sequence[Heard]) -> Features:
         "ends with a question": answer.endswith(cues.QUESTION_MARKS),
         "a question near the end": any(mark in tail for mark in ("?", "？")),
         "a question, nothing committed": answer.endswith(cues.QUESTION_MARKS) and not final.closes,
-        "announces more": phase_cues.UNFINISHED.search(tail) is not None,
+        "announces more": phase_cues.announces(tail),
         "waits for something": phase_cues.BLOCKED.search(tail) is not None,
         "offers more": phase_cues.OFFERS.search(tail) is not None,
         "reports a result": phase_cues.REPORTS.search(whole) is not None,

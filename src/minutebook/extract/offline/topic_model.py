@@ -40,6 +40,7 @@ FEATURES = (
     *("requests", "said", "spread", "sources", "digits", "short", "long", "rare", "whole title"),
 )
 _TOKEN = re.compile(r"[^\W_]+")
+_ASCII_TOKEN = re.compile(r"[a-z0-9]+")  # a set of signs is faster than kinds of them
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _ENDING = re.compile(r"(?:ing|ed|es|s)$")
 _STOP = frozenset(
@@ -108,7 +109,7 @@ def model() -> Model:
 
 def stems(text: str) -> list[str]:
     """The words of a text, without their endings; pairs of characters where there are no blanks."""
-    tokens = _TOKEN.findall(text.lower())
+    tokens = (_ASCII_TOKEN if text.isascii() else _TOKEN).findall(text.lower())
     if text.isascii() or not _WIDE.search(text):
         return [_stem(token) for token in tokens if token not in _STOP]
     found: list[str] = []
@@ -279,7 +280,8 @@ def _form(heading: Heading, given: Range) -> dict[str, float]:
 
 def says(heading: Heading) -> bool:
     """Whether a heading names something by which one could find it."""
-    return is_wide(heading.bare) or telling(heading.bare) >= _FEW_NAMES
+    placed = heading.completed == "files"
+    return is_wide(heading.bare) or telling(heading.bare) + placed >= _FEW_NAMES
 
 
 def _states(heading: Heading) -> bool:
@@ -289,6 +291,11 @@ def _states(heading: Heading) -> bool:
     if heading.completed == "fix" and SAYING.isdisjoint(heading.bare.lower().split()):
         return False
     return _FINITE.search(heading.bare) is not None
+
+
+def reading(of: Mapping[str, float]) -> float:
+    """How badly a heading reads: 0, or less."""
+    return sum(min(0.0, READS.get(name, 0.0)) * value for name, value in of.items())
 
 
 def worth(of: Mapping[str, float], learned: Model) -> float:

@@ -7,7 +7,9 @@ sessions chooses among them (`topic_model`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from minutebook.derive.activity import Activity
 from minutebook.extract.offline.candidates import (
@@ -19,24 +21,38 @@ from minutebook.extract.offline.candidates import (
 )
 from minutebook.extract.offline.headings import (
     MOST_WORDS,
+    capital,
     is_long_enough,
+    is_question,
+    is_wide,
     length_of,
+    telling,
     title_heading,
+    uncapital,
 )
-from minutebook.extract.offline.places import mainly, project_of, touched
+from minutebook.extract.offline.places import branch_of, mainly, project_of, touched
 from minutebook.extract.offline.topic_model import (
     Model,
     Range,
     described,
     model,
-    says,
+    reading,
     stems,
     worth,
 )
+from minutebook.extract.offline.verbs import is_imperative
 from minutebook.extract.validation import LONGEST_TOPIC, one_line
 
 _SAME = 0.8  # of the words of a topic
 _SHORT_TITLE = 4  # words of a title that is good enough
+_FEW_NAMES = 2
+_WRITTEN = ("pull", "commit")  # by the person or the agent when the work was done
+_SAID = ("opening", "closing", "report")  # by the agent, on its way
+_TYPED = ("request", "later")
+_BADLY = -0.2  # as a statement about something unseen does
+_NUMBER = re.compile(r"#\d+")
+_THIS_BRANCH = re.compile(r" (?:in|on|of) (?:this|the|my|our|current)(?: current)? branch$")
+_MERGES = re.compile(r"(?:merge|rebase|cherry-pick|pull|get back to|switch to)\b", re.IGNORECASE)
 
 
 def topic_of(
@@ -55,33 +71,110 @@ def topic_of(
     given = given_title(rounds, title)
     if given is not None and len(part) == len(rounds):
         text = title_heading(subject_of(given))
-        if text is not None and is_long_enough(text):
+        if text is not None and is_long_enough(text) and not _is_thin(Heading(text, "title"), part):
             return one_line(text, LONGEST_TOPIC)  # a title of everything: no need to look on
     named = headings(part, given) if any(map(is_asked, part)) or not _known(part) else ()
+    before = {round.branch for round in rounds[:start]}
+    branch = branch_of([round for round in part if round.branch not in before])
     if not named:
-        return one_line(_without_words(part), LONGEST_TOPIC)
-    best = chosen(named, Range(rounds, start, end, given, taken), learned or model())
-    return one_line(_placed(best, part), LONGEST_TOPIC)
+        return one_line(_without_words(part, branch), LONGEST_TOPIC)
+    named = ranked(named, Range(rounds, start, end, given, taken), learned or model())
+    return one_line(_completed(named, part, branch, taken), LONGEST_TOPIC)
 
 
-def _placed(best: Heading, part: Sequence[Activity]) -> str:
-    """A heading by which nothing can be found, with the files that were worked on most."""
-    thin = best.kind != "title" and best.completed != "files" and not says(best)
-    where = mainly(part) if thin and not best.text.endswith("?") else ""
-    if not where or " in " in best.bare or length_of(best.bare) + 2 > MOST_WORDS - 2:
+def _completed(
+    named: Sequence[Heading], part: Sequence[Activity], branch: str, taken: Collection[str]
+) -> str:
+    """The first heading; if little can be found by it, with what was done, the files that were
+    worked on most, or the branch that was made for it."""
+    best = named[0]
+    told = best.kind in _SAID or best.reads <= _BADLY
+    verb = _verb_of(part[0])
+    told = told or bool(verb and best.kind in _TYPED and not is_imperative(best.bare))
+    alone = told and branch and (verb or not any(map(is_asked, part)))
+    if not (_is_thin(best, part) or alone or best.reads <= _BADLY):
         return best.text
-    return f"{best.bare} in {where}"
+    if (titled := [h for h in named if h.kind == "title" and not h.completed]) and not told:
+        best = titled[0]
+    if (done := _done(named, taken)) is not None:
+        shared = len(set(stems(best.bare)) & set(stems(done.bare)))
+        joined = f"{best.bare}: {uncapital(done.bare)}"
+        alone = told or shared > 1 or ":" in done.bare or is_question(best.bare)
+        return done.text if alone or not is_long_enough(joined) else joined
+    if told:
+        asked = [h for h in named if h.kind in _TYPED and is_imperative(h.bare)]
+        asked = [h for h in asked if telling(h.bare) >= telling(best.bare)]
+        best, told = (asked[0], False) if asked else (best, True)
+    if best.text.endswith("?") or best.completed == "files":
+        return best.text
+    if branch and told:
+        return _of_branch(branch, part, verb)
+    if branch and (pointed := _THIS_BRANCH.sub(f" on branch {branch}", best.bare)) != best.bare:
+        return pointed
+    if branch and "branch" not in best.bare.lower() and length_of(best.bare) <= MOST_WORDS - 2:
+        return f"{best.bare} (branch {branch})"
+    where = mainly(part)
+    if where and " in " not in best.bare and length_of(best.bare) <= MOST_WORDS - 4:
+        return f"{best.bare} in {where}"
+    return best.text if is_long_enough(best.text) else _with_a_step(best, named)
 
 
-def chosen(named: Sequence[Heading], given: Range, learned: Model) -> Heading:
-    """The heading of a range: a title given to all of it, else the best by what was learned."""
+def _with_a_step(best: Heading, named: Sequence[Heading]) -> str:
+    """A heading that is too short, with the first step that says something else."""
+    steps = (h.bare for h in named if is_imperative(h.bare) and telling(h.bare) >= _FEW_NAMES)
+    said = set(stems(best.bare))
+    joined = (f"{best.bare}: {uncapital(step)}" for step in steps if said.isdisjoint(stems(step)))
+    return next(filter(is_long_enough, joined), best.text)
+
+
+def _verb_of(round: Activity) -> str:
+    """The verb of a command that was given without a word: "/workflows:review"."""
+    name = re.split(r"[/:]", round.command or round.prompt.strip())[-1]
+    return name if is_imperative(name) and not is_asked(round) else ""
+
+
+def _of_branch(branch: str, part: Sequence[Activity], verb: str) -> str:
+    """What a branch is called, as a heading, with the project where it is short."""
+    text = capital(f"{verb} branch {branch}" if verb else " ".join(re.split(r"[-_]", branch)))
+    if is_long_enough(text):
+        return text
+    where = project_of(part)
+    placed = f"{text} in {where}" if where else text
+    return placed if is_long_enough(placed) else f"Work on the branch {branch}"
+
+
+def _is_thin(heading: Heading, part: Sequence[Activity]) -> bool:
+    """Whether a heading names little beside the project, an issue's number and a file."""
+    if is_wide(heading.bare) or heading.kind in _WRITTEN:
+        return False
+    if _MERGES.match(heading.bare):
+        return True
+    known = {project_of(part).lower()}
+    words = [w for w in heading.bare.split() if not _NUMBER.fullmatch(w.strip("().,:"))]
+    return telling(" ".join(w for w in words if w.lower() not in known)) < _FEW_NAMES
+
+
+def _done(named: Sequence[Heading], taken: Collection[str]) -> Heading | None:
+    """The pull request or commit of a range that says what was done."""
+    others = [frozenset(stems(topic)) for topic in taken]
+    made = [h for h in named if h.kind in _WRITTEN and telling(h.bare) >= _FEW_NAMES]
+    made = [h for h in made if not _is_taken(h, others)]
+    return next((h for kind in _WRITTEN for h in made if h.kind == kind), None)
+
+
+def ranked(named: Sequence[Heading], given: Range, learned: Model) -> list[Heading]:
+    """Headings of a range, the best first: a title given to all of it, else by what was learned."""
+    every = list(named)
     if given.whole:
         named = _titled(named)
     named = [heading for heading in named if is_long_enough(heading.text)] or named
     taken = [frozenset(stems(topic)) for topic in given.taken]
     named = [heading for heading in named if not _is_taken(heading, taken)] or named
-    worths = [worth(of, learned) for of in described(named, given, learned)]
-    return named[max(range(len(named)), key=worths.__getitem__)]
+    rows = described(named, given, learned)
+    worths = [worth(of, learned) for of in rows]
+    order = sorted(range(len(named)), key=worths.__getitem__, reverse=True)
+    found = [replace(named[place], reads=reading(rows[place])) for place in order]
+    return found + [heading for heading in every if heading not in named]
 
 
 def _is_taken(heading: Heading, taken: Sequence[frozenset[str]]) -> bool:
@@ -121,15 +214,19 @@ def _known(part: Sequence[Activity]) -> str:
     return next((_COMMANDS[name] for name in commands if name in _COMMANDS), "")
 
 
-def _without_words(part: Sequence[Activity]) -> str:
+def _without_words(part: Sequence[Activity], branch: str) -> str:
     """What can be said of a range in which nothing was said."""
     where = project_of(part) or "an unnamed folder"
     command = next((round.command for round in part if round.command), "").strip("/")
+    if branch and (verb := _verb_of(part[0])):
+        return _of_branch(branch, part, verb)
     if known := _known(part):
         return f"{known} {where}"
     files = touched(part)
     if files:
         return f"Work on {files} in {where}"
+    if branch:
+        return f"Work on branch {branch} in {where}"
     if command:
         words = command.rpartition(":")[2].replace("-", " ").replace("_", " ")
         return f"Run the {words} command in {where}"

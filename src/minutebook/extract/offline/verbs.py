@@ -42,6 +42,10 @@ _ANNOUNCED = re.compile(
     r"| proceed to)* (?P<rest>\S.*)$",
     re.IGNORECASE,
 )
+_UNDER_WAY = re.compile(
+    r"^(?:i['’]m|i am|we['’]re|we are) (?:now |currently |still )*(?P<verb>[a-z]{3,})ing (?=\S)",
+    re.IGNORECASE,
+)
 _FAILING = re.compile(
     r"^(?:the |our |my )?(?P<what>\S.{2,80}?) (?:is|are|was|were|keeps?|seems? to be|still) "
     r"(?:still |now |also )?(?P<how>failing|broken|crashing|flaky|timing out|hanging|leaking)\b",
@@ -54,6 +58,8 @@ def as_imperative(text: str) -> str:
     """A report in the past, an announcement, or a complaint, as what it comes to."""
     if match := _ANNOUNCED.match(text):
         text = match["rest"]
+    if (match := _UNDER_WAY.match(text)) and (verb := _base_of(match["verb"].lower())):
+        text = f"{verb.capitalize()} {text[match.end() :]}"
     failing = _FAILING.match(text)
     if failing and not is_imperative(failing["what"]):
         how = failing["how"].lower()
@@ -65,6 +71,12 @@ def as_imperative(text: str) -> str:
     if verb in _PAST and not text[report.end() :].startswith(" by "):
         return _PAST[verb] + text[report.end() :]
     return text
+
+
+def _base_of(stem: str) -> str:
+    """The verb of "reviewing", "writing", "running"; empty where it is not one of work."""
+    shapes = (stem, f"{stem}e", stem[:-1] if stem[-1:] == stem[-2:-1] else stem)
+    return next((shape for shape in shapes if shape in _BASE), "")
 
 
 def is_imperative(heading: str) -> bool:

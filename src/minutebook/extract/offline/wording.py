@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -27,17 +28,18 @@ FILE = Path(__file__).with_name("wording.bin")
 OPENS = "opens"
 """The group of weights that tells how sessions begin."""
 _WORD = re.compile(r"[^\W\d_]{2,30}")
+_ASCII_WORD = re.compile(r"[a-z]{2,30}")  # a set of signs is faster than kinds of them
 _ENDING = re.compile(r"(?:ing|ed|es|s)$")
 _STEMMED = 5  # letters from which a word is looked up without its ending, too
 _REMEMBERED = 100_000
+UNKNOWN = -1
+"""The row of a word that has none."""
 
 
 @dataclass(frozen=True)
 class Said:
     """Known words of some texts."""
 
-    words: Mapping[int, str]
-    """Row → the word, as it was first written."""
     shares: Mapping[int, float]
     """Row → how much of the texts it is: of many words and texts, each counts less."""
 
@@ -47,37 +49,48 @@ class Lexicon:
 
     def __init__(self, keys: Sequence[int]) -> None:
         self.keys = tuple(keys)
-        self._rows = {key: row for row, key in enumerate(self.keys)}
-        self._found: dict[str, int] = {}
+        self._found = _Rows({key: row for row, key in enumerate(self.keys)})
 
     def read(self, texts: Iterable[str]) -> Said:
         """The known words of texts; a text without any is not counted."""
-        found, several = self._found, 0
-        words: dict[int, str] = {}
+        row_of, several = self._found.__getitem__, 0
         shares: dict[int, float] = {}
         for text in texts:
-            counts: dict[int, int] = {}
-            for word in _WORD.findall(text.lower()):
-                row = found.get(word)
-                if row is None:
-                    row = self._look_up(word)
-                if row >= 0:
-                    counts[row] = counts.get(row, 0) + 1
-                    words.setdefault(row, word)
+            counts = Counter(map(row_of, _words(text)))
+            counts.pop(UNKNOWN, None)
             if counts:
                 several += 1
-                total = sum(counts.values())
+                total = counts.total()
                 for row, count in counts.items():
                     shares[row] = shares.get(row, 0.0) + (count / total) ** 0.5
-        return Said(words, {row: share / several**0.5 for row, share in shares.items()})
+        return Said({row: share / several**0.5 for row, share in shares.items()})
 
-    def _look_up(self, word: str) -> int:
-        """The row of a word, or of the word without its ending; -1 if it is unknown."""
-        row = self._rows.get(word_key(word), -1)
-        if row < 0 and len(word) >= _STEMMED:
-            row = self._rows.get(word_key(_ENDING.sub("", word)), -1)
-        if len(self._found) < _REMEMBERED:
-            self._found[word] = row
+    def spelt(self, texts: Iterable[str]) -> dict[int, str]:
+        """Row → the word, as it was first written."""
+        words: dict[int, str] = {}
+        for text in texts:
+            for word in _words(text):
+                words.setdefault(self._found[word], word)
+        return words
+
+
+def _words(text: str) -> list[str]:
+    return (_ASCII_WORD if text.isascii() else _WORD).findall(text.lower())
+
+
+class _Rows(dict[str, int]):
+    """Word → its row, or that of the word without its ending; each is looked up once."""
+
+    def __init__(self, rows: Mapping[int, int]) -> None:
+        super().__init__()
+        self._rows = rows
+
+    def __missing__(self, word: str) -> int:
+        row = self._rows.get(word_key(word), UNKNOWN)
+        if row == UNKNOWN and len(word) >= _STEMMED:
+            row = self._rows.get(word_key(_ENDING.sub("", word)), UNKNOWN)
+        if len(self) < _REMEMBERED:
+            self[word] = row
         return row
 
 
@@ -92,10 +105,11 @@ class Wording:
         found: Array = self._weighed(group, said).sum(0)
         return found
 
-    def reasons(self, group: str, said: Said, column: int) -> list[tuple[str, float]]:
-        """What each word adds to the score of a class."""
+    def reasons(self, group: str, texts: Sequence[str], column: int) -> list[tuple[str, float]]:
+        """What each word of some texts adds to the score of a class."""
+        said, words = self.lexicon.read(texts), self.lexicon.spelt(texts)
         added = self._weighed(group, said)[:, column].tolist()
-        return [(said.words[row], value) for row, value in zip(said.shares, added, strict=True)]
+        return [(words[row], value) for row, value in zip(said.shares, added, strict=True)]
 
     def _weighed(self, group: str, said: Said) -> Array:
         import numpy as np

@@ -7,10 +7,12 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from operator import mul
 
 from minutebook.derive.activity import Activity
 
 _WORD = re.compile(r"[^\W\d_][\w]{2,39}")
+_ASCII_WORD = re.compile(r"[a-z][a-z0-9_]{2,39}")  # a set of signs is faster than kinds of them
 _ANSWER_CHARS = 1_200
 _KEPT = 8_000  # characters
 _MOST_WORDS = 50  # a round: the rest repeats or decorates
@@ -38,7 +40,8 @@ def content_words(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)  # cuts and features look at the same answers
 def _content_words(text: str) -> tuple[str, ...]:
-    return tuple([word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS])
+    words = _ASCII_WORD if text.isascii() else _WORD
+    return tuple([word for word in words.findall(text.lower()) if word not in STOP_WORDS])
 
 
 class Vocabulary:
@@ -76,14 +79,14 @@ class Vocabulary:
         (a, of_a), (b, of_b) = self._measured(*left), self._measured(*right)
         if not (norm := math.sqrt(of_a * of_b)):
             return 0.0
-        return sum([weight * b[word] for word, weight in a.items() if word in b]) / norm
+        return sum([a[word] * b[word] for word in filter(b.__contains__, a)]) / norm
 
     def _measured(self, first: int, last: int) -> tuple[dict[str, float], float]:
         """The weights of a stretch, and the sum of their squares; each is asked for twice."""
         key = (max(0, first), min(last, len(self._bags)))
         if (known := self._kept.get(key)) is None:
             weights = self._weights(*key)
-            known = (weights, sum([weight * weight for weight in weights.values()]))
+            known = (weights, sum(map(mul, weights.values(), weights.values())))
             self._kept[key] = known
         return known
 

@@ -6,6 +6,7 @@ import json
 import re
 import types
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Union, get_args, get_origin
 
 import msgspec
@@ -84,7 +85,7 @@ def coerce(value: Any, kind: Any) -> Any:
         if not isinstance(value, dict):
             return None
         fields = {}
-        for field in msgspec.structs.fields(kind):
+        for field in _fields(kind):
             if (given := value.get(field.encode_name)) is not None:
                 fitted = coerce(given, field.type)
                 if fitted is not None:
@@ -99,12 +100,17 @@ def coerce(value: Any, kind: Any) -> Any:
         return None
 
 
+_fields = lru_cache(maxsize=256)(msgspec.structs.fields)  # it evaluates annotations each time
+
+
 def _or_empty(item: Any, kind: Any) -> Any:
     if item is not None:
         return item
     kinds = get_args(kind) or (kind,)
     struct = next((k for k in kinds if isinstance(k, type) and issubclass(k, msgspec.Struct)), None)
-    return struct() if struct is not None else None
+    if struct is None:
+        return "" if str in kinds else None
+    return struct()
 
 
 def _coerce_union(value: Any, kinds: tuple[Any, ...]) -> Any:

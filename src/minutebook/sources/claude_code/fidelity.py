@@ -68,7 +68,7 @@ FIELDS: dict[str, tuple[str, str]] = {
         "left behind",
         "the interface's copy; its patch, exit code, duration, interruption, subagent are kept",
     ),
-    "requestId": ("left behind", "the provider's own number, of no use to anybody else"),
+    "requestId": ("left behind", "the provider's own number, of no use elsewhere"),
     "slug": ("left behind", "a random name for plan files"),
     "sourceToolAssistantUUID": ("left behind", "says what tool_use_id says"),
     "sourceToolUseID": ("left behind", "says what tool_use_id says"),

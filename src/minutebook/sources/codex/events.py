@@ -48,7 +48,7 @@ _ITEMS = frozenset(
     }
 )
 _ERRORS = frozenset({"error", "stream_error", "warning", "undo_completed"})
-_INJECTED = frozenset({"user_instructions", "environment_context"})
+_INJECTED = ("user_instructions", "environment_context")  # a kind may be a list, too
 
 
 class Events:

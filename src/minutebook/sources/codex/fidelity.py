@@ -101,7 +101,8 @@ class Facts:
             self._message(item)
         elif kind == "reasoning":
             parts = [*_list(item.get("summary")), *_list(item.get("content"))]
-            self._count("thinking", "\n\n".join(p["text"] for p in parts if p.get("text")))
+            texts = [t for part in parts if isinstance(t := part.get("text"), str) and t]
+            self._count("thinking", "\n\n".join(texts))
         elif kind in ("function_call", "custom_tool_call"):
             given = item.get("arguments", item.get("input"))
             self._count(

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from minutebook.sources.assembly.lines import DECODE_ERRORS
+from minutebook.sources.assembly.rings import first_of_rings
 from minutebook.sources.base import Transcript, Trouble
 from minutebook.sources.codex.carried import AgentNote
 from minutebook.sources.files import first_line, found_files
@@ -85,8 +86,15 @@ def home_of(path: Path) -> Path | None:
 def claims(path: Path) -> bool:
     """A rollout; or Codex's own folder, or one of rollouts."""
     if path.is_dir():
-        return any(head_of(file) is not None for file in _files(path))
-    return path.name.endswith((".jsonl", ".jsonl.zst")) and head_of(path) is not None
+        return any(head_of(file) is not None or _is_named(file) for file in _files(path))
+    if not path.name.endswith((".jsonl", ".jsonl.zst")):
+        return False
+    return head_of(path) is not None or _is_named(path)
+
+
+def _is_named(path: Path) -> bool:
+    """Whether only Codex calls a file so."""
+    return DATE.match(path.name) is not None and path.is_file()
 
 
 def discover(places: Iterable[Path]) -> tuple[list[Transcript], list[Trouble]]:
@@ -127,12 +135,14 @@ def _sessions(place: Path) -> Iterator[Path]:
     files = [(path, head_of(path)) for path in _files(place)]
     here = {head.id for _, head in files if head is not None}
     home = home_of(place / "any")
+    parents = {head.id: head.parent for _, head in files if head is not None and head.parent}
+    first = first_of_rings(parents)
     for path, head in files:
         if head is None:
             # A rollout whose first line cannot be read is listed: the reading says what is wrong.
             if DATE.match(path.name) is not None:
                 yield path
-        elif not head.is_subagent or _is_lonely(head, here, home):
+        elif not head.is_subagent or head.id in first or _is_lonely(head, here, home):
             yield path
 
 

@@ -85,6 +85,11 @@ class Memory(msgspec.Struct, omit_defaults=True):
     """Names of the latest tools called, by call: an event that tells of one again adds none."""
     usage: dict[str, Reply] = {}
     """By API call, what replies used whose words are still to come."""
+    api_call: str | None = None
+    """The last API call that words came of. What the provider calls it ties its usage to it, and is
+    no name for it: a model that runs at home uses the same ones again."""
+    reply: str | None = None
+    """What the reply of that call is known by."""
     reasoning: str = ""
     """Of the reply that comes next …"""
     reasoning_id: str | None = None
@@ -189,9 +194,11 @@ class Conversation:
             draft.facts.saw(event.at)
             draft.report.left_out["assistant.message without anything new"] += 1
             return
-        key = message.apiCallId or message.messageId or event.id
+        call_key = message.apiCallId or message.messageId or event.id
+        if call_key is None or call_key != memory.api_call:
+            memory.api_call, memory.reply = call_key, event.id or call_key
         model = message.model or memory.model
-        reply = draft.reply(key, id=event.id, at=event.at, model=model)
+        reply = draft.reply(memory.reply, id=event.id, at=event.at, model=model)
         if memory.reasoning and memory.reasoning != reasoning:
             draft.think(reply, memory.reasoning)
         memory.reasoning = ""
@@ -203,7 +210,7 @@ class Conversation:
             draft.say(reply, message.content)
         for call in calls:
             self._call(reply, call.toolCallId or "", call.name or "", call.arguments, event.at)
-        self._bill(reply, key, message.outputTokens)
+        self._bill(reply, call_key, message.outputTokens)
 
     def reasoned(self, event: Event) -> None:
         """Reasoning told on its own: the reply it belongs to follows."""
@@ -221,8 +228,9 @@ class Conversation:
             return
         key = fields.apiCallId or event.id or ""
         ended = fields.finishReason or COMPLETED
-        usage = Reply(key, event.at, fields.model, _usage(fields), ended)
-        known = self.draft.assembler.open_reply(key)
+        usage = Reply(event.id or key, event.at, fields.model, _usage(fields), ended)
+        is_last = key == self.memory.api_call
+        known = self.draft.assembler.open_reply(self.memory.reply) if is_last else None
         if known is not None:
             self.draft.bill(known, usage.usage, stop=usage.stop)
         else:

@@ -152,13 +152,14 @@ def beside(path: Path, id: str) -> str:
 
 
 def orphans(folder: Path, session_ids: Collection[str]) -> list[Trouble]:
-    """Subagents' logs in a folder of sessions that belong to none of them."""
+    """Subagents' logs in a folder of sessions that belong to none of them. In a folder above, what
+    looks like one may be a session."""
     logs = sorted(folder.glob("*/*.jsonl"))
     known = {*session_ids, *(path.stem for path in logs)}
     return [
         Trouble(path, "a subagent of a session that is not here")
         for path in logs
-        if path.parent.name not in known
+        if path.parent.name not in known and not _is_session(path)
     ]
 
 

@@ -17,6 +17,7 @@ from minutebook.sources.opencode import database, tree
 from minutebook.sources.opencode.records import Families, Family, Held
 
 SOURCE = "opencode"
+_DATABASES = "opencode*.db"
 _RECENT = 600.0  # seconds in which sessions may have been written together
 
 
@@ -27,17 +28,20 @@ def default_root() -> Path:
 
 
 def claims(path: Path) -> bool:
-    """A database, a session's file; or OpenCode's folder, or its ``storage``."""
+    """A database, a session's file; or OpenCode's folder, or its ``storage``. A database that is
+    damaged is known by its name: who names its folder is told."""
     if path.is_dir():
-        return any(map(database.is_database, _databases(path))) or _storage(path) is not None
+        return bool(_databases(path)) or _storage(path) is not None
     if path.suffix == ".json":
         return tree.is_session(path)
-    return path.suffix == ".db" and path.is_file() and database.is_database(path)
+    if path.suffix != ".db" or not path.is_file():
+        return False
+    return path.match(_DATABASES) or database.is_database(path)
 
 
 def _databases(folder: Path) -> list[Path]:
     """Those of the folder: other release channels have one each, and ``$OPENCODE_DB`` moves it."""
-    found = [path for path in sorted(folder.glob("opencode*.db")) if path.is_file()]
+    found = [path for path in sorted(folder.glob(_DATABASES)) if path.is_file()]
     elsewhere = moved()
     if elsewhere is not None and folder == default_root() and elsewhere.is_file():
         found.append(elsewhere)

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import msgspec
 
+from minutebook.sources.assembly.rings import first_of_rings
+
 Count = Annotated[int, msgspec.Meta(ge=0, le=10**12)]
 Millis = int | float
 
@@ -39,10 +41,12 @@ class Families:
         for family in self.by_id.values():
             if family.parent is not None:
                 self._below.setdefault(family.parent, []).append(family)
+        self._first = first_of_rings({f.id: f.parent for f in self.by_id.values() if f.parent})
 
     def grouped(self) -> Iterator[list[Family]]:
         """Each session with its subagents'."""
-        return (self.of(family) for family in self.by_id.values() if family.parent is None)
+        tops = (f for f in self.by_id.values() if f.parent is None or f.id in self._first)
+        return map(self.of, tops)
 
     def of(self, family: Family) -> list[Family]:
         """A session, its subagents', theirs, and so on; in the order they were begun."""

@@ -118,8 +118,9 @@ class PiReading(LinesReading[Line]):
 
     def _reply(self, record: Line, message: MessageFields) -> None:
         draft = self.draft
-        at, key = record.timestamp, message.responseId or record.id
-        # One response is one line here; a retry of a failed one has an id of its own.
+        # One response is one line here; a retry of a failed one has an id of its own. The
+        # provider's ids do not tell replies apart: a model that runs at home uses them again.
+        at, key = record.timestamp, record.id or message.responseId
         reply = draft.reply(key, id=record.id, at=at, model=message.model)
         for piece in _pieces(message.content):
             if piece.type == "text" and piece.text is not None:
