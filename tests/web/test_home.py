@@ -14,12 +14,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import minutebook
+from minutebook.archive.finding import search
 from minutebook.archive.lineage import copies
 from minutebook.archive.using import usage_of
 from minutebook.archive.worked import SILENCE, Counting, Piece, Worked, unbroken
-from minutebook.index.query import Filters
+from minutebook.index.query import Filters, parse_query
 from minutebook.model.engagement import METHODS, SessionRecord
 from minutebook.record.layout import Layout
+from minutebook.verbs.stats import stats
 from minutebook.web.axis import DAY, HOUR, Range
 from minutebook.web.board import Board, Boards, board_of
 from minutebook.web.counting import BackgroundCount
@@ -128,7 +130,8 @@ def test_timeline_list_and_usage_have_the_same_sums(
 
 
 def test_a_branch_lists_what_was_done_on_it(written: Written, tmp_path: Path) -> None:
-    """VIEW-17: of a session that changed its branch, the same engagements in every range."""
+    """VIEW-17, SRCH-08: of a session that changed its branch, the same engagements in every range,
+    in lists, in statistics and where words are looked for."""
     moments = [datetime(2026, 3, 2, hour, tzinfo=UTC) for hour in (10, 12)]
     records, works = [], []
     for number, branch in enumerate(("main", "feature"), 1):
@@ -136,16 +139,24 @@ def test_a_branch_lists_what_was_done_on_it(written: Written, tmp_path: Path) ->
         reply = assistant("Done.", id=f"msg_{number}", **when)
         reply["message"]["usage"] = {"input_tokens": 10, "output_tokens": 20}
         records += [user(f"Work on {branch}", **when), reply]
-        work = engagement(moments[number - 1], "build", branch, id=branch)
+        work = engagement(moments[number - 1], "build", branch, id=branch, branches=[branch])
         works.append({**work, "turn_range": [number, number]})
     session_id = written.session(*records)
     minutes = minutes_of(1, *works, session_id=session_id, git_branch="main", rounds=2)
     write_minutes(tmp_path / "archive", minutes)
     state = ServerState(tmp_path / "archive", (written.root,))
-    asked = Selection(branch="main")
-    day = msgspec.structs.replace(asked, after=_moment("2026-03-02"), before=_moment("2026-03-03"))
-    for one in (asked, day):
-        assert [e.topic for _, e in board_of(state, one).pairs] == ["main"]
+    after, before = _moment("2026-03-02"), _moment("2026-03-03")
+    for branch in ("main", "feature"):
+        always = Selection(branch=branch)
+        for asked in (always, msgspec.structs.replace(always, after=after, before=before)):
+            assert [e.topic for _, e in board_of(state, asked).pairs] == [branch]
+        for typed in (f"branch:{branch}", f"{branch} branch:{branch}"):
+            query = parse_query(typed)
+            (hit,) = search(state.archive, query, where="engagements", mode="lexical").hits
+            assert (hit.engagement and hit.engagement.topic, hit.branch) == (branch, branch)
+            assert stats(state.archive, query).engagements == 1
+    both = Selection(view="sessions", branch="feature")
+    assert [row.record.session_id for row in board_of(state, both).rows] == [session_id]
 
 
 def _shown(board: Board) -> set[str]:

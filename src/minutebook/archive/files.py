@@ -275,6 +275,9 @@ def _passes(record: SessionRecord, touch: Touch, filters: Filters) -> bool:
     if (filters.method or method) != method or (filters.phase or phase) != phase:
         return False
     place = engagement.project if engagement is not None else record.cwd
+    branches = record.branches_of(engagement) if engagement is not None else record.branches
+    if filters.branch and not within(filters.branch, *branches):
+        return False
     if filters.starred and not (record.starred or (engagement and engagement.starred)):
         return False
     everything = msgspec.structs.replace(filters, hidden=True)  # a search, not a list

@@ -94,6 +94,8 @@ def matching(
                 and (record.session_id, engagement.id) not in filters.among
             ):
                 continue
+            if filters.branch and not within(filters.branch, *record.branches_of(engagement)):
+                continue
             at = seconds(engagement.started or record.started)
             if filters.method and engagement.method != filters.method:
                 continue
@@ -111,7 +113,7 @@ def matching(
 
 
 def passes(record: SessionRecord, filters: Filters) -> bool:
-    """What can be said of a session as a whole."""
+    """What can be said of a session as a whole; it is on the branches of its engagements."""
     if record.hidden and not filters.hidden:
         return False
     if filters.sessions is not None and record.session_id not in filters.sessions:
@@ -120,7 +122,7 @@ def passes(record: SessionRecord, filters: Filters) -> bool:
         filters.agent, record.source, record.agent_name, record.agent_role, record.slug
     ):
         return False
-    if filters.branch and not within(filters.branch, record.git_branch):
+    if filters.branch and not within(filters.branch, *record.branches):
         return False
     if filters.model and not within(filters.model, record.model):
         return False

@@ -36,7 +36,6 @@ class Activity:
         self._worked = worked
         self._after, self._before = asked.after, asked.before
         self._bounded = asked.after is not None or asked.before is not None
-        self._branch = asked.branch
         self.shares: Mapping[Key, Share] = {}
         if worked is not None:
             self.shares = worked.shares(asked.filters, asked.methods)
@@ -73,8 +72,8 @@ class Activity:
                 sum(share.cost for share in found.values()),
                 frozenset(found),
             )
-        if known and not found and (self._bounded or self._branch):
-            return None  # it was worked on at other times, or on other branches
+        if known and not found and self._bounded:
+            return None  # it was worked on at other times
         # Only its minutes tell of it: what is known is when it began, and when it ended.
         moments = [at for at in (seconds(started), seconds(ended)) if at]
         inside = [at for at in moments if self._has(at)]
