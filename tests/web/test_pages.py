@@ -23,7 +23,7 @@ from minutebook.derive.usage.tally import DIMENSIONS
 from minutebook.model.lineage import Edge, Evidence, Lineage, Node
 from minutebook.web.charts import over_time
 from minutebook.web.graph import graph_of
-from minutebook.web.lineage import newest_first
+from minutebook.web.lineage import began_of, newest_first
 from tests.web.conftest import Served, start
 
 NEW = ("/usage", "/files", "/threads", "/lineage", "/engagements", "/decisions", "/search")
@@ -350,6 +350,18 @@ def test_families_are_listed_newest_first() -> None:
         for at, end in enumerate((ends[2], ends[0], ends[1]))
     ]
     assert [family.ended for family in newest_first(families)] == list(ends)
+
+
+def test_sessions_of_one_name_differ_by_when_they_began() -> None:
+    """FUT-02, VIEW-13: no id on screen; to the second, where they began in the same minute."""
+    starts = ("10:00:10", "10:00:40", "10:01:00")
+    nodes = tuple(
+        Node(id=str(at), name="Pears", started=f"2026-03-02T{start}.000Z")
+        for at, start in enumerate(starts)
+    )
+    began = began_of(Lineage(nodes=nodes))
+    assert [began["0"], began["1"]] == ["2 Mar 2026, 10:00:10", "2 Mar 2026, 10:00:40"]
+    assert began["2"].endswith("10:01")
 
 
 def test_a_session_of_its_own_has_no_family(viewer: Served) -> None:

@@ -11,11 +11,11 @@ from starlette.responses import Response
 from minutebook.archive.story import Story, story_of
 from minutebook.derive.about import path_end
 from minutebook.derive.usage.figures import Figures
-from minutebook.derive.usage.wording import money, short
+from minutebook.derive.usage.wording import short
 from minutebook.derive.wording import plural
 from minutebook.model.engagement import SessionRecord
 from minutebook.web.pages import name_of, render, rounds_text, session_url, wants_fragment
-from minutebook.web.signs import active_for
+from minutebook.web.signs import active_for, fullness, price
 from minutebook.web.state import ServerState
 
 WIDE = 1000
@@ -106,7 +106,7 @@ def strip_of(record: SessionRecord, story: Story) -> Strip:
         bands=bands[:_MOST_BANDS],
         ticks=[kind for kind in ticks if kind.path],
         line=_line(story.filled, step),
-        line_title=f"How full the model's window was: at most {peak:.0f} %",
+        line_title=f"How full the model's window was: at most {fullness(peak)}",
     )
 
 
@@ -149,7 +149,7 @@ def figure_rows(figures: Figures) -> list[tuple[str, str, str]]:
             f"{'≥' if bound else ''}{short(tokens.output)}",
             f"{bound}{tokens.output:,}",
         ),
-        ("Cost", money(figures.cost), "at API prices, by the list; not what was paid"),
+        ("Cost", price(figures.cost), "at API prices, by the list; not what was paid"),
     ]
     if times is not None:
         active = active_for(times.active_clock)
