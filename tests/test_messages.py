@@ -82,6 +82,15 @@ def test_no_module_below_the_command_line_speaks_of_options() -> None:
     assert found == set(ALLOWED)
 
 
+def test_no_page_of_the_viewer_speaks_of_options() -> None:
+    """OPS: who reads a page clicks; a page names a verb at most."""
+    pages = list((SOURCE / "web" / "templates").glob("*.html"))
+    assert pages
+    for page in pages:
+        ours = re.sub(r"<code>|<[^>]*>", " ", page.read_text(encoding="utf-8"))
+        assert not _OPTION.search(ours), page.name
+
+
 def _remedies() -> Iterator[tuple[str, set[str]]]:
     """Each remedy that an error names, with what it tells."""
     for _, tree in _modules():

@@ -149,6 +149,24 @@ def test_engagements_have_what_their_rounds_used(ingested: Archive) -> None:
             assert engagement.topic in {row.label for row in found.rows if row.key == key}
 
 
+def test_what_is_being_ingested_is_left_to_that(tmp_path: Path) -> None:
+    """USE-06, VIEW-16: while another process ingests, a page does not read what it reads; but the
+    one session somebody looks at."""
+    for name in ("one", "two"):
+        write(tmp_path, name, user("go", timestamp=at(0), uuid=name), reply(f"m-{name}", at(1)))
+    archive = Archive(tmp_path / "none", (tmp_path,))
+    archive.growing = True
+    assert archive.usage().total.replies == 0
+    (session, _) = sorted(archive.ids())
+    assert archive.usage("session", session=session).total.replies == 1
+    archive.growing = False
+    assert archive.usage().total.replies == 2
+    grown = archived(tmp_path, tmp_path / "archive")
+    grown.layout.ledger.unlink()  # written last; what was kept of each session counts before
+    grown.growing = True
+    assert grown.usage().total.replies == 2
+
+
 def test_branches_are_of_their_project(tmp_path: Path) -> None:
     """USE-04: two projects' `main` are two rows."""
     for name, cwd in (("one", "/w/app"), ("two", "/w/site")):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from minutebook.derive.messages import PROMPT, gist
+from minutebook.derive.messages import PROMPT, attachment_words, gist
 from minutebook.sources.claude_code.messages import Command, classify, parse_command, spoken
 
 NOT_REAL = {
@@ -93,3 +93,13 @@ def test_the_gist_of_a_notification_is_its_summary() -> None:
         == "Agent done"
     )
     assert gist("plain") == "plain"
+
+
+def test_what_was_given_to_the_model_is_said_in_words() -> None:
+    """VIEW-19: no label of the harness, also of a kind nobody has met yet."""
+    told = [attachment_words(kind) for kind in ("hook_additional_context", "file", "a_new-kind")]
+    assert told == [
+        "given to the model: what a hook added",
+        "given to the model: file",
+        "given to the model: a new kind",
+    ]

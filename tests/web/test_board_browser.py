@@ -331,6 +331,9 @@ def test_zoom_links_show_the_newest_so_much(year: Served, page: Page) -> None:
         start = end - days * DAY
         expect(page.locator(f'.timeline[data-start="{start}"][data-end="{end}"]')).to_be_visible()
         expect(current).to_have_text(zoom)
+    page.locator(".calendar a").first.click()  # a day of its own
+    expect(page.locator(f'.timeline[data-end="{end}"]')).to_have_count(0)
+    expect(current).to_have_text("day")
     page.locator('[data-zoom="year"]').click()
     expect(page.locator(f'.timeline[data-start="{whole}"][data-end="{end}"]')).to_be_visible()
     page.keyboard.press("[")
@@ -353,6 +356,21 @@ def test_keys_zoom_and_move(eleven: Served, page: Page) -> None:
     for key, (first, last) in wanted.items():
         page.keyboard.press(key)
         expect(page.locator(f'.timeline[data-start="{first}"][data-end="{last}"]')).to_be_visible()
+
+
+def test_a_wheel_that_turns_on_does_not_zoom_the_browser(eleven: Served, page: Page) -> None:
+    """VIEW-14: while the first zoom loads, and where the page moved under the pointer."""
+    ready(page, eleven.url)
+    turned = page.evaluate(
+        """() => ["h2", ".timeline", "h2"].map((place) => {
+          const options = { ctrlKey: true, deltaY: -100, clientX: 600 };
+          const turn = new WheelEvent("wheel", { ...options, bubbles: true, cancelable: true });
+          document.querySelector(place).dispatchEvent(turn);
+          return turn.defaultPrevented;
+        })"""
+    )
+    assert turned == [False, True, True]
+    page.wait_for_url("**from=*")
 
 
 @pytest.mark.parametrize(
@@ -399,6 +417,7 @@ def test_filtered_away_has_its_own_words(eleven: Served, page: Page) -> None:
     ready(page, f"{eleven.url}/?project=nowhere")
     words = page.locator(".list .nothing")
     expect(words).to_contain_text("hide everything: 11 entries are hidden")
+    expect(page.get_by_role("link", name="Show all time")).to_have_count(0)  # nor is it there
     words.get_by_role("link").click()
     expect(page.locator(".list .row")).to_have_count(11)
 

@@ -14,12 +14,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import minutebook
+from minutebook.archive.finding import search
 from minutebook.archive.lineage import copies
 from minutebook.archive.using import usage_of
 from minutebook.archive.worked import SILENCE, Counting, Piece, Worked, unbroken
-from minutebook.index.query import Filters
+from minutebook.index.query import Filters, parse_query
 from minutebook.model.engagement import METHODS, SessionRecord
 from minutebook.record.layout import Layout
+from minutebook.verbs.stats import stats
 from minutebook.web.axis import DAY, HOUR, Range
 from minutebook.web.board import Board, Boards, board_of
 from minutebook.web.counting import BackgroundCount
@@ -29,8 +31,8 @@ from minutebook.web.state import ServerState
 from minutebook.web.timeline import Work, timeline
 from minutebook.web.week import week_of
 from minutebook.web.year import year_of
-from tests.conftest import corpus_sessions
-from tests.web.conftest import engagement, minutes_of, write_minutes
+from tests.conftest import assistant, corpus_sessions, user
+from tests.web.conftest import Written, engagement, minutes_of, stamp, write_minutes
 
 RECORD = SessionRecord(session_id="s", cwd="/home/dev/orchard")
 
@@ -52,14 +54,15 @@ def moments(state: ServerState) -> tuple[int, int]:
 @st.composite
 def selections(draw: st.DrawFn) -> tuple[Selection, float, float]:
     """Any filters; the range as shares of the time there is, and by the minute."""
-    methods = draw(st.sampled_from(["", "", "", *METHODS]))
+    some = st.lists(st.sampled_from(METHODS), max_size=3, unique=True)
     asked = Selection(
         view=draw(st.sampled_from(["engagements", "sessions"])),
         group=draw(st.sampled_from(["project", "method", "agent", "program"])),
-        methods=(methods,) if methods else (),
+        methods=tuple(draw(some)),
         project=draw(st.sampled_from([None, None, "orchard", "=orchard", "=atlas", "o", "="])),
         agent=draw(st.sampled_from([None, None, "Reed", "claude", "codex"])),
         phase=draw(st.sampled_from([None, None, None, "completed", "in-progress"])),
+        branch=draw(st.sampled_from([None, None, None, "main", "feature"])),
         starred=draw(st.booleans()) and draw(st.booleans()),
         hidden=draw(st.booleans()),
         copies=draw(st.booleans()),
@@ -86,7 +89,7 @@ def test_timeline_list_and_usage_have_the_same_sums(
     assert board.figures is not None
     filters = asked.filters
     if asked.methods:
-        filters = msgspec.structs.replace(filters, method=asked.methods[0])
+        filters = msgspec.structs.replace(filters, methods=asked.methods)
     used = usage_of(state.archive, "engagement", filters)
     total = used.total
     assert total.cost is not None
@@ -124,6 +127,36 @@ def test_timeline_list_and_usage_have_the_same_sums(
         work = {row.key for row in used.rows if "/" in row.key}
         if asked.hidden and asked.copies:  # nothing is left out
             assert work <= _shown(board)
+
+
+def test_a_branch_lists_what_was_done_on_it(written: Written, tmp_path: Path) -> None:
+    """VIEW-17, SRCH-08: of a session that changed its branch, the same engagements in every range,
+    in lists, in statistics and where words are looked for."""
+    moments = [datetime(2026, 3, 2, hour, tzinfo=UTC) for hour in (10, 12)]
+    records, works = [], []
+    for number, branch in enumerate(("main", "feature"), 1):
+        when = {"timestamp": stamp(moments[number - 1]), "gitBranch": branch}
+        reply = assistant("Done.", id=f"msg_{number}", **when)
+        reply["message"]["usage"] = {"input_tokens": 10, "output_tokens": 20}
+        records += [user(f"Work on {branch}", **when), reply]
+        work = engagement(moments[number - 1], "build", branch, id=branch, branches=[branch])
+        works.append({**work, "turn_range": [number, number]})
+    session_id = written.session(*records)
+    minutes = minutes_of(1, *works, session_id=session_id, git_branch="main", rounds=2)
+    write_minutes(tmp_path / "archive", minutes)
+    state = ServerState(tmp_path / "archive", (written.root,))
+    after, before = _moment("2026-03-02"), _moment("2026-03-03")
+    for branch in ("main", "feature"):
+        always = Selection(branch=branch)
+        for asked in (always, msgspec.structs.replace(always, after=after, before=before)):
+            assert [e.topic for _, e in board_of(state, asked).pairs] == [branch]
+        for typed in (f"branch:{branch}", f"{branch} branch:{branch}"):
+            query = parse_query(typed)
+            (hit,) = search(state.archive, query, where="engagements", mode="lexical").hits
+            assert (hit.engagement and hit.engagement.topic, hit.branch) == (branch, branch)
+            assert stats(state.archive, query).engagements == 1
+    both = Selection(view="sessions", branch="feature")
+    assert [row.record.session_id for row in board_of(state, both).rows] == [session_id]
 
 
 def _shown(board: Board) -> set[str]:

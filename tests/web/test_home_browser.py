@@ -165,11 +165,11 @@ def test_sessions_of_one_program(mixed: Served, page: Page) -> None:
     page.wait_for_url("**agent=codex")
     expect(page.locator("#summary strong").first).to_have_text("23")
     signs = set(page.locator(".row a.program").all_inner_texts())
-    assert signs == {"codex"}
-    unshown = page.locator("#unshown a", has_text="other coding agent")
+    assert signs == {"Codex CLI"}
+    unshown = page.locator("#unshown a", has_text="other program")
     unshown.click()
     expect(page.locator("#summary strong").first).to_have_text("70")
-    page.locator(".row a.program", has_text="claude").first.click()
+    page.locator(".row a.program", has_text="Claude Code").first.click()
     page.wait_for_url("**agent=claude")
     expect(page.locator("#summary strong").first).to_have_text("47")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -49,7 +50,9 @@ def test_a_topic_is_corrected_by_key_and_taken_back(clean: Served, page: Page) -
     page.keyboard.press("Control+a")
     page.keyboard.type("Corrected by key")
     page.keyboard.press("Enter")
-    expect(page.locator(".undo-bar")).to_contain_text("Saved: set topic=Corrected by key")
+    expect(page.locator(".undo-bar")).to_contain_text(
+        re.compile(r"Saved: set topic=Corrected by key of #\d")
+    )
     expect(page.locator(".rail .topic bdi").first).to_have_text("Corrected by key")
     expect(page.locator(".said li").first).to_contain_text("Corrected by key")
     page.get_by_role("button", name="Undo").last.press("Enter")

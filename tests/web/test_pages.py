@@ -23,7 +23,7 @@ from minutebook.derive.usage.tally import DIMENSIONS
 from minutebook.model.lineage import Edge, Evidence, Lineage, Node
 from minutebook.web.charts import over_time
 from minutebook.web.graph import graph_of
-from minutebook.web.lineage import newest_first
+from minutebook.web.lineage import began_of, newest_first
 from tests.web.conftest import Served, start
 
 NEW = ("/usage", "/files", "/threads", "/lineage", "/engagements", "/decisions", "/search")
@@ -193,6 +193,26 @@ def test_usage_of_a_filter_is_the_same_count(viewer: Served) -> None:
     assert total == pytest.approx(told["total"]["cost"]["usd"])
 
 
+def test_figures_of_several_methods_lead_to_their_usage(viewer: Served) -> None:
+    """VIEW-17: two methods chosen in the legend: the cost's link shows the same cost."""
+    home = viewer.get("/?method=build,debug")[2]
+    found = [a for a in re.findall(r'href="(/usage\?[^"]*)"', home) if "method" in a]
+    status, _, page = viewer.get(unescape(found[0]))
+    assert status == 200
+    one = [viewer.json(f"/api/v1/usage?method={name}") for name in ("build", "debug")]
+    cost = sum(usage["usage"]["total"]["cost"]["usd"] for usage in one)
+    assert float(_said(page, "usd")) == pytest.approx(cost)
+    assert cost > 0
+
+
+def test_usage_shows_every_filter(viewer: Served) -> None:
+    """VIEW-14: what narrows the figures is in sight, and can be taken away."""
+    page = viewer.get("/usage?method=build&phase=completed&date=2026-03-02")[2]
+    for name, value in (("method", "build"), ("phase", "completed"), ("date", "2026-03-02")):
+        assert f'<input name="{name}" value="{value}"' in page
+    assert '<input type="hidden" name="date"' in viewer.get("/usage?date=today")[2]
+
+
 def test_usage_says_what_it_leaves_out(viewer: Served) -> None:
     """USE-06: what the figures are, and every remark of the count."""
     page = viewer.get("/usage")[2]
@@ -217,6 +237,12 @@ def test_a_day_without_work_is_a_gap() -> None:
     assert (
         over_time("month", [("2026-12", 1.0, "a"), ("2027-02", 1.0, "b")], "x", str).bars[1].x > 60
     )
+
+
+def test_a_single_day_is_a_column() -> None:
+    """VIEW-21: one bar does not fill the page."""
+    (bar,) = over_time("day", [("2026-03-01", 2.0, "a")], "x", str).bars
+    assert bar.width < 20
 
 
 @pytest.mark.parametrize("wrong", ["by=mood", "show=fun", "since=never", "date=someday"])
@@ -324,6 +350,18 @@ def test_families_are_listed_newest_first() -> None:
         for at, end in enumerate((ends[2], ends[0], ends[1]))
     ]
     assert [family.ended for family in newest_first(families)] == list(ends)
+
+
+def test_sessions_of_one_name_differ_by_when_they_began() -> None:
+    """FUT-02, VIEW-13: no id on screen; to the second, where they began in the same minute."""
+    starts = ("10:00:10", "10:00:40", "10:01:00")
+    nodes = tuple(
+        Node(id=str(at), name="Pears", started=f"2026-03-02T{start}.000Z")
+        for at, start in enumerate(starts)
+    )
+    began = began_of(Lineage(nodes=nodes))
+    assert [began["0"], began["1"]] == ["2 Mar 2026, 10:00:10", "2 Mar 2026, 10:00:40"]
+    assert began["2"].endswith("10:01")
 
 
 def test_a_session_of_its_own_has_no_family(viewer: Served) -> None:

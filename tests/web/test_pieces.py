@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from minutebook.archive.masking import mark, unmarked
 from minutebook.archive.session import RoundShape
 from minutebook.archive.sharing import BLOCKS, SharedSession
-from minutebook.derive.usage.figures import Figures, Tokens
+from minutebook.derive.usage.figures import Cost, Figures, Tokens
 from minutebook.errors import BadArgument
 from minutebook.html import harness
 from minutebook.html.diffs import diffs_of
@@ -24,12 +24,12 @@ from minutebook.index.snippet import Snippet
 from minutebook.model import Message, Round, Subagent, Text, ToolCall, ToolResult
 from minutebook.model.blocks import Hunk
 from minutebook.model.engagement import METHODS, Engagement, SessionRecord
-from minutebook.web.axis import DAY, HOUR, Range, ticks, zoomed
+from minutebook.web.axis import DAY, HOUR, Range, ticks, zoom_of, zoomed
 from minutebook.web.finding import highlighted, in_words
 from minutebook.web.pages import line, rounds_text, session_url
 from minutebook.web.parts import TOGGLES, part_of, parts_of, show_query, shown_of, totals
 from minutebook.web.selection import Selection, selection
-from minutebook.web.signs import LETTERS, dollars, letter, model_name
+from minutebook.web.signs import LETTERS, dollars, fullness, letter, model_name
 from minutebook.web.story import figure_rows
 from minutebook.web.timeline import MOST_BARS, Work, timeline
 
@@ -340,6 +340,15 @@ def test_a_little_money_is_not_none() -> None:
     cent = 10_000_000_000
     told = [dollars(exact) for exact in (0, 1, cent // 2, cent, 123 * cent)]
     assert told == ["", "under $0.01", "$0.01", "$0.01", "$1.23"]
+    told = [row[1] for row in figure_rows(Figures(replies=1, cost=Cost(1))) if row[0] == "Cost"]
+    assert told == ["under $0.01"]
+
+
+def test_a_little_of_the_window_is_not_none() -> None:
+    """VIEW-18: a short session fills less than a percent of a large window."""
+    assert [fullness(percent) for percent in (0, 0.04, 0.5, 12.4)] == [
+        *("0 %", "under 1 %", "under 1 %", "12 %"),
+    ]
 
 
 def test_tokens_that_were_not_recorded_are_not_none() -> None:
@@ -349,6 +358,19 @@ def test_tokens_that_were_not_recorded_are_not_none() -> None:
         for i, o in ((0, 9), (7, 9), (0, 0))
     ]
     assert told == ["", "7", "0"]
+
+
+@pytest.mark.parametrize(
+    ("length", "zoom"),
+    [
+        *((HOUR, "hour"), (DAY, "day"), (23 * HOUR, "day"), (25 * HOUR, "day"), (7 * DAY, "week")),
+        *((28 * DAY, "month"), (31 * DAY, "month"), (365 * DAY, "year"), (366 * DAY, "year")),
+        *((2 * HOUR, ""), (2 * DAY, ""), (27 * DAY, ""), (53 * 7 * DAY, "")),
+    ],
+)
+def test_a_range_is_the_zoom_it_is_as_long_as(length: int, zoom: str) -> None:
+    """VIEW-17: a day that was chosen in the calendar is a day, also when clocks change."""
+    assert zoom_of(Range(1_700_000_000, 1_700_000_000 + length)) == zoom
 
 
 def test_zooming_keeps_the_middle() -> None:

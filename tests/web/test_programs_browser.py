@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 from collections.abc import Iterator
@@ -60,12 +61,15 @@ def test_an_agents_sessions_are_found_and_gone_on_with(
     assert source is not None
     with browser.new_context(permissions=["clipboard-read", "clipboard-write"]) as context:
         page = ready(context.new_page(), f"{everyone.url}/?from=2025-01-01&to=2027-01-01")
-        page.locator(f'.programs [data-program="{program}"]').click()
+        chip = page.locator(f'.programs [data-program="{program}"]')
+        expect(chip).to_contain_text(source.title)  # one name everywhere, and its command
+        expect(chip).to_have_attribute("title", re.compile(rf"\({program}\)$"))
+        chip.click()
         page.wait_for_url(f"**agent={program}*")
         rows = page.locator(".row a.program")
-        expect(rows.first).to_contain_text(program)
+        expect(rows.first).to_have_text(source.title)
         expect(rows.first).to_have_attribute("title", f"{source.title}: show only its sessions")
-        assert len({sign.split()[0] for sign in rows.all_inner_texts()}) == 1
+        assert len(set(rows.all_inner_texts())) == 1
         page = ready(page, f"{everyone.url}/session/{SESSIONS[program]}")
         page.get_by_role("button", name="Resume").click()
         copied: str = page.evaluate("navigator.clipboard.readText()")

@@ -314,6 +314,7 @@ def test_nonsense_in_an_address_is_answered_with_a_sentence(viewer: Served, quer
     """VIEW-14: an address made by hand never breaks the page."""
     status, _, body = viewer.get(f"/{query}")
     assert status in (200, 400)
+    assert ("<h1>Not understood</h1>" in body) == (status == 400)
     assert "Traceback" not in body
     assert "Internal Server Error" not in body
 

@@ -261,6 +261,18 @@ def test_the_button_that_copies_a_link_is_at_hand(house: House, browser: Browser
         on_top(ready(context.new_page(), copied), 71)
 
 
+def test_the_buttons_are_at_hand_at_the_end_of_a_session(house: House, page: Page) -> None:
+    """VIEW-15: to copy a link to the last round, nobody has to scroll away from it."""
+    page.set_viewport_size({"width": 1280, "height": 320})  # the rail is higher than the window
+    ready(page, house.of("long"))
+    page.keyboard.press("End")
+    expect(page.locator(f"#round-{ROUNDS}")).to_be_in_viewport()
+    page.wait_for_timeout(500)
+    left = "document.documentElement.scrollHeight - innerHeight - scrollY"
+    assert page.evaluate(left) < 2
+    expect(page.get_by_role("button", name="Copy link")).to_be_in_viewport()
+
+
 def test_reading_on_changes_the_address(house: House, page: Page) -> None:
     """VIEW-14: the round at the top is in the address, so a reload comes back to it."""
     ready(page, house.of("long", "#round-20"))

@@ -42,12 +42,16 @@ def digests(
     archive: Archive,
     only: Collection[str] | None = None,
     *,
+    even: str | None = None,
     meanwhile: Callable[[], object] | None = None,
     kept: Mapping[str, Digest] = NOTHING_KEPT,
 ) -> dict[str, Digest]:
     """What each session holds, by its id, of all or of some; `meanwhile` is done while other
     processes read. Those that somebody `kept` in memory are not read again while they are
-    current."""
+    current. While another process ingests, what is not archived yet counts once that process kept
+    its digest; but `even` one session is read: all of them would be read twice, and a page would
+    wait for them.
+    """
     if archive.remote is not None:
         return archive.remote.digests(only)
     wanted, ledger = sorted(archive.ids() if only is None else only), archive.ledger()
@@ -57,12 +61,13 @@ def digests(
         item = _item(archive, ledger, id)
         if item is None:
             continue
+        ingested = archive.growing and item.transcript is not None and id != even
         known = kept.get(id)
-        if known is None or known.stamp != item.stamp:
-            known = read_digest(archive.layout, id, item.stamp)
+        if known is None or not (ingested or known.stamp == item.stamp):
+            known = read_digest(archive.layout, id, None if ingested else item.stamp)
         if known is not None:
             found[id] = known
-        else:
+        elif not ingested:
             missing.append(item)
     for item, packed in fan_out(partial(_packed, archive), missing, meanwhile=meanwhile):
         if packed:

@@ -278,6 +278,9 @@ def _passes(record: SessionRecord, touch: Touch, filters: Filters) -> bool:
     if not suits(record, engagement, filters):
         return False
     place = engagement.project if engagement is not None else record.cwd
+    branches = record.branches_of(engagement) if engagement is not None else record.branches
+    if filters.branch and not within(filters.branch, *branches):
+        return False
     everything = msgspec.structs.replace(filters, hidden=True)  # a search, not a list
     return passes(record, everything) and (not filters.project or within(filters.project, place))
 

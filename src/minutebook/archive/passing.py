@@ -89,6 +89,8 @@ def matching(
                 continue
             if not suits(record, engagement, filters):
                 continue
+            if filters.branch and not within(filters.branch, *record.branches_of(engagement)):
+                continue
             at = seconds(engagement.started or record.started)
             if filters.after is not None and at < filters.after:
                 continue
@@ -105,6 +107,8 @@ def suits(record: SessionRecord | None, engagement: Engagement | None, filters: 
     """Whether what an engagement covers, or what none does, has the labels that are asked for:
     method, phase, thread and star (SRCH-08)."""
     if filters.method and (engagement is None or engagement.method != filters.method):
+        return False
+    if filters.methods and (engagement is None or engagement.method not in filters.methods):
         return False
     if filters.phase and (engagement is None or engagement.phase != filters.phase):
         return False
@@ -124,7 +128,7 @@ def is_starred(record: SessionRecord | None, engagement: Engagement | None) -> b
 
 
 def passes(record: SessionRecord, filters: Filters) -> bool:
-    """What can be said of a session as a whole."""
+    """What can be said of a session as a whole; it is on the branches of its engagements."""
     if record.hidden and not filters.hidden:
         return False
     if filters.sessions is not None and record.session_id not in filters.sessions:
@@ -133,7 +137,7 @@ def passes(record: SessionRecord, filters: Filters) -> bool:
         filters.agent, record.source, record.agent_name, record.agent_role, record.slug
     ):
         return False
-    if filters.branch and not within(filters.branch, record.git_branch):
+    if filters.branch and not within(filters.branch, *record.branches):
         return False
     if filters.model and not within(filters.model, record.model):
         return False

@@ -136,7 +136,6 @@ def _copies(records: Iterable[SessionRecord], shown: Mapping[Key, Pair]) -> dict
 def _part(record: SessionRecord, engagement: Engagement) -> Part:
     opened = pulled(engagement.pull_requests)
     named = engagement.references if len(engagement.references) <= _MOST_NUMBERS else ()
-    branches = engagement.branches or ((record.git_branch,) if record.git_branch else ())
     return Part(
         key=(record.session_id, engagement.id),
         topic=engagement.topic,
@@ -144,7 +143,7 @@ def _part(record: SessionRecord, engagement: Engagement) -> Part:
         started=_seconds(engagement.started or record.started),
         ended=_seconds(engagement.ended),
         first=engagement.turn_range[0],
-        branches=branches,
+        branches=record.branches_of(engagement),
         numbers=tuple(dict.fromkeys((*opened, *named))),
         needs=engagement.needs,
         files=engagement.files,

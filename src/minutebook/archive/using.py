@@ -70,7 +70,7 @@ def usage_of(
     if filters.tools is not None or filters.command or filters.error:
         raise BadArgument("Usage counts replies: filters on rounds do not apply.")
     prices = known_prices(archive)
-    known = digests(archive, meanwhile=None if prices.known else load_library)
+    known = digests(archive, even=session_id, meanwhile=None if prices.known else load_library)
     ownership = Ownership(known)
     labels = Labels(archive, known, by, filters, stands)
     counted = known if session_id is None else {id: known[id] for id in known if id == session_id}
@@ -138,7 +138,7 @@ def named_filters(**named: str | None) -> Filters:
     return Filters(
         project=named.get("project") or None,
         agent=named.get("agent") or None,
-        method=known_method(method) if method else None,
+        methods=tuple(known_method(word) for word in (method or "").split(",") if word),
         phase=known_phase(phase) if phase else None,
         branch=named.get("branch") or None,
         model=named.get("model") or None,

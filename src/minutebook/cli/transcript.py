@@ -11,7 +11,7 @@ from minutebook.cli import terminal
 from minutebook.cli.diffs import print_changes
 from minutebook.derive.calls import describe
 from minutebook.derive.changes import GIVEN, changes_of
-from minutebook.derive.messages import COMPACTION, INTERRUPTION, TASK, gist
+from minutebook.derive.messages import COMPACTION, INTERRUPTION, TASK, attachment_words, gist
 from minutebook.derive.times import instant
 from minutebook.model import (
     Attachment,
@@ -124,7 +124,7 @@ class TranscriptPrinter(BlockVisitor[None]):
 
     def attachment(self, block: Attachment) -> None:
         if self._wants("results"):
-            terminal.say(terminal.quiet(f"  ▸ attachment: {terminal.one_line(block.kind)}"))
+            terminal.say(terminal.quiet(f"  ▸ {terminal.one_line(attachment_words(block.kind))}"))
 
     def unknown(self, block: Unknown) -> None:
         if self._wants("results"):

@@ -32,6 +32,23 @@ def kind_words(kind: str) -> str:
     return "added by the agent" if kind == META else kind.replace("-", " ")
 
 
+_GIVEN = {
+    "edited_text_file": "a file that was edited meanwhile",
+    "selected_lines_in_ide": "lines selected in the editor",
+    "opened_file_in_ide": "the file open in the editor",
+    "nested_memory": "the instructions of a folder",
+    "hook_additional_context": "what a hook added",
+    "hook_system_message": "a hook's message",
+    "hook_blocking_error": "why a hook refused",
+    "compact_file_reference": "a file named at the compaction",
+}
+
+
+def attachment_words(kind: str) -> str:
+    """What an attachment is, in words: ``given to the model: what a hook added``."""
+    return f"given to the model: {_GIVEN.get(kind) or kind.replace('_', ' ').replace('-', ' ')}"
+
+
 def gist(text: str) -> str:
     """What a notice comes down to, for a line that points at it: its summary, where it has one;
     else its words without the tag around them all."""

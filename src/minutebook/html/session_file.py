@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from minutebook.archive.sharing import BLOCKS, SharedSession, as_data, asked_of
 from minutebook.derive.calls import describe
-from minutebook.derive.messages import gist, kind_words
+from minutebook.derive.messages import attachment_words, gist, kind_words
 from minutebook.derive.plain import one_line
 from minutebook.derive.wording import rounds_text
 from minutebook.html.opened import Opened, opened
@@ -206,8 +206,8 @@ class _Entries(BlockVisitor[list[Entry]]):
         return [Entry(kind="folded", name=words, summary=line, body=opened(block))]
 
     def attachment(self, block: Attachment) -> list[Entry]:
-        words = plain(one_line(block.kind), 200)
-        return [Entry(kind="folded", name="attachment", summary=words, body=opened(block))]
+        words = plain(one_line(attachment_words(block.kind)), 200)
+        return [Entry(kind="folded", name="", summary=words, body=opened(block))]
 
     def unknown(self, block: Unknown) -> list[Entry]:
         words = plain(one_line(block.kind), 200)

@@ -18,7 +18,7 @@ from minutebook.errors import Locked, MinutebookError
 from minutebook.index.entry import Entry, Prepared, Touch
 
 Connection = sqlite3.Connection
-VERSION = 6
+VERSION = 7
 _NAMED = ("project", "branch", "model")
 _COLUMNS = Entry.__struct_fields__
 _SCHEMA = """

@@ -33,6 +33,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds since the epoch; 0 where nobody knows."""
     project: str = ""
     branch: str = ""
+    """Of an engagement all its branches, a line each: a filter looks for a part."""
     model: str = ""
     tools: bool = False
     asked: str = ""
@@ -198,7 +199,7 @@ def engagement_entries(record: SessionRecord) -> Iterator[Entry]:
             round=engagement.turn_range[0],
             at=seconds(engagement.started or record.started),
             project=engagement.project or record.cwd or "",
-            branch=record.git_branch or "",
+            branch="\n".join(record.branches_of(engagement)),
             model=record.model or "",
             asked=engagement.topic,
             answered="\n".join((engagement.outcome, *engagement.key_decisions)).strip(),

@@ -37,6 +37,8 @@ class Filters(msgspec.Struct, frozen=True, omit_defaults=True):
     project: str | None = None
     agent: str | None = None
     method: str | None = None
+    methods: tuple[str, ...] = ()
+    """Of usage: any of these; empty for all."""
     phase: str | None = None
     branch: str | None = None
     model: str | None = None

@@ -150,6 +150,19 @@ class SessionRecord(msgspec.Struct, frozen=True, kw_only=True):
     corrected: tuple[str, ...] = ()
     """``<engagement>.<field>``, or a field of the session, that a person set (ING-33)."""
 
+    def branches_of(self, engagement: Engagement) -> tuple[str, ...]:
+        """The branches of an engagement's rounds: a session may begin on one and go on to others.
+        Where no round names any, the session's own."""
+        return engagement.branches or ((self.git_branch,) if self.git_branch else ())
+
+    @property
+    def branches(self) -> tuple[str, ...]:
+        """Those of its engagements; without any, the one it began on."""
+        if not self.engagements:
+            return (self.git_branch,) if self.git_branch else ()
+        found = (name for e in self.engagements for name in self.branches_of(e))
+        return tuple(dict.fromkeys(found))
+
     @property
     def told_summary(self) -> str:
         """The summary, where a person or a model wrote it; rules only repeat the topics."""

@@ -31,14 +31,15 @@ def stamp_of(entry: Entry) -> str:
     return f"{entry.rounds} {entry.written.messages} {entry.size} {entry.mtime} {entry.beside}"
 
 
-def read_digest(layout: Layout, session_id: str, stamp: str) -> Digest | None:
-    """The digest of a session; None where it has to be made."""
+def read_digest(layout: Layout, session_id: str, stamp: str | None) -> Digest | None:
+    """The digest of a session, whatever it was made from if there is no stamp; None where it has
+    to be made."""
     try:
         content = layout.usage_digest(session_id).read_bytes()
         known = _digest.decode(content)
     except (OSError, msgspec.DecodeError, RecursionError):
         return None
-    return known if (known.version, known.stamp) == (VERSION, stamp) else None
+    return known if known.version == VERSION and stamp in (None, known.stamp) else None
 
 
 def write_digest(layout: Layout, session_id: str, digest: Digest) -> None:

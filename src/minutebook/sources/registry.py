@@ -84,6 +84,11 @@ class Registry(Mapping[str, Source]):
         source = self._found.get(name)
         return source.title if source is not None else name
 
+    def title_of_program(self, program: str) -> str:
+        """The same of a program's command: ``Codex CLI`` for ``codex``."""
+        source = self.by_program(program)
+        return source.title if source is not None else program
+
     def forget(self) -> None:
         """Look for installed adapters again."""
         self.__dict__.pop("_found", None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.saying import Spoken, find_engagement
@@ -119,18 +119,23 @@ def parse_span(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[2] or match[1])
 
 
-def in_words(said: Said) -> str:
-    """One thing that was said, as a sentence without its subject."""
+def in_words(said: Said, names: Mapping[str, str] | None = None) -> str:
+    """One thing that was said, as a sentence without its subject; `names` are what a reader calls
+    engagements, by their ids."""
+
+    def called(id: str) -> str:
+        return (names or {}).get(id) or f"'{id}'"
+
     statement = said.statement
-    what = f"'{about}'" if (about := getattr(statement, "engagement", "")) else "the session"
+    what = called(about) if (about := getattr(statement, "engagement", "")) else "the session"
     match statement:
         case Set(values=values):
             told = ", ".join(f"{field}={_value(value)}" for field, value in values.items())
             return f"set {told} of {what}"
         case Split(round=round, made=made):
-            return f"split {what} at round {round}: '{made}' begins there"
+            return f"split {what} at round {round}: {called(made)} begins there"
         case Join(other=other):
-            return f"joined '{other}' to {what}"
+            return f"joined {called(other)} to {what}"
         case Move(first=first, last=last):
             return f"moved {what} to rounds {first}-{last}"
         case Star():

@@ -72,8 +72,8 @@ class Activity:
                 sum(share.cost for share in found.values()),
                 frozenset(found),
             )
-        if self._bounded and known and not found:
-            return None
+        if known and not found and self._bounded:
+            return None  # it was worked on at other times
         # Only its minutes tell of it: what is known is when it began, and when it ended.
         moments = [at for at in (seconds(started), seconds(ended)) if at]
         inside = [at for at in moments if self._has(at)]

@@ -373,8 +373,8 @@ def _scroll(answer: Answer) -> Answer:
 
 
 def _sorry(error: MinutebookError) -> Response:
-    status = 404 if isinstance(error, NotFound) else 400
-    return render("sorry.html", status, words=hide(str(error)), page="sorry", title="Not here")
+    status, title = (404, "Not here") if isinstance(error, NotFound) else (400, "Not understood")
+    return render("sorry.html", status, words=hide(str(error)), page="sorry", title=title)
 
 
 def _refused(status: int, words: str, *, as_page: bool) -> Response:

@@ -165,8 +165,7 @@ def facet_label(name: str, value: str) -> str:
     if name == "month":
         return f"{datetime.strptime(value, '%Y-%m'):%b %Y}" if _is_month(value) else value
     if name == "program":
-        known = SOURCES.by_program(value)
-        return SOURCES.title_of(known.name) if known is not None else value
+        return SOURCES.title_of_program(value)
     return value
 
 

@@ -13,6 +13,14 @@ ZOOMS = {"hour": HOUR, "day": DAY, "week": 7 * DAY, "month": 31 * DAY, "year": 3
 _STEPS = (300, 900, HOUR, 3 * HOUR, 6 * HOUR, DAY, 2 * DAY, 7 * DAY)
 _MOST_TICKS = 12
 _MOST_NARROW = 5
+_LENGTHS = {
+    "hour": (1, 1),
+    "day": (24, 24),
+    "week": (168, 168),
+    "month": (672, 744),
+    "year": (8760, 8784),
+}
+"""The hours each zoom has: a month 28 to 31 days, a year 365 or 366."""
 SHORTEST, LONGEST = HOUR, 20 * 366 * DAY
 _FIRST, _LAST = 366 * DAY, 229 * 365 * DAY  # calendars end somewhere; so do ours
 
@@ -62,6 +70,15 @@ def moved(shown: Range, share: float) -> Range:
 def recent(end: int, zoom: str) -> Range:
     """The last hour, day, week, month or year before a moment."""
     return _within(end - ZOOMS[zoom], end)
+
+
+def zoom_of(shown: Range) -> str:
+    """The zoom a range is as long as, on the day that clocks change too; empty for any other."""
+    for name, (least, most) in _LENGTHS.items():
+        changed = HOUR if least > 1 else 0
+        if least * HOUR - changed <= shown.length <= most * HOUR + changed:
+            return name
+    return ""
 
 
 def _within(start: int, end: int) -> Range:

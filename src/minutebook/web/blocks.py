@@ -10,7 +10,7 @@ from markupsafe import Markup
 from minutebook.archive.masking import unmarked
 from minutebook.derive.about import about
 from minutebook.derive.calls import line_change
-from minutebook.derive.messages import gist, kind_words
+from minutebook.derive.messages import attachment_words, gist, kind_words
 from minutebook.derive.plain import one_line
 from minutebook.derive.times import instant
 from minutebook.derive.wording import size
@@ -161,7 +161,7 @@ class _Items(BlockVisitor[list[Item]]):
     def attachment(self, block: Attachment) -> list[Item]:
         if "results" not in self._shown:
             return []
-        return self._item("folded", summary=plain(f"attachment: {one_line(block.kind)}"))
+        return self._item("folded", summary=plain(one_line(attachment_words(block.kind))))
 
     def unknown(self, block: Unknown) -> list[Item]:
         words = f"not understood by this version: {one_line(block.kind)}"

@@ -9,6 +9,7 @@ import msgspec
 
 _MOST_SLOTS = 800  # days of more than two years are too narrow to be told apart
 _LABELS = 8
+_WIDEST = 12.0  # percent: a single day is a column, too
 
 
 class Bar(msgspec.Struct, frozen=True):
@@ -47,7 +48,7 @@ def over_time(by: str, points: Sequence[Point], title: str, top: Callable[[float
     highest = max((value for _, value, _ in dated), default=0.0)
     width = 100 / max(1, len(slots))
     bars = [
-        Bar(places[day] * width, width * 0.84, 100 * value / highest, words)
+        Bar(places[day] * width, min(width * 0.84, _WIDEST), 100 * value / highest, words)
         for day, value, words in dated
         if highest and day in places
     ]

@@ -47,7 +47,7 @@ class BackgroundCount:
         return self._counting.worked(filters.model, *ends)
 
     def _look(self, patience: float | None) -> None:
-        version = (self._archive.minutes.version, self._archive.library)
+        version = (self._archive.minutes.version, self._archive.library, self._archive.growing)
         with self._lock:
             if version == self._version:
                 return

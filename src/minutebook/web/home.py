@@ -21,6 +21,7 @@ from minutebook.index.query import Filters
 from minutebook.sources.registry import SOURCES
 from minutebook.verbs.decisions import Pair
 from minutebook.web.activity import Activity
+from minutebook.web.axis import Range, zoom_of
 from minutebook.web.board import PAGE, Board, Boards, Day
 from minutebook.web.counting import PATIENCE
 from minutebook.web.kept import open_rows
@@ -67,13 +68,14 @@ def board_page(state: ServerState, request: Request, progress: dict[str, Any] | 
         zooms=links,
         decisions_query=_elsewhere(board.selection, with_methods=True),
         usage_query=_elsewhere(board.selection, with_methods=False),
-        zoom=_zoom(asked, links),
+        zoom=_zoom(asked, links, shown),
         groups=[g for g in GROUPS if g != "program" or len(board.programs) > 1 or g == asked.group],
         counts=_methods(boards, asked),
         programs=_programs(boards, asked),
         projects=_names(in_all.pairs, project_of),
         agents=_names(in_all.pairs, lambda r, _: r.agent_name or ""),
         total=len(in_all.rows),
+        ever=len(whole_time.rows),
         elsewhere=len(whole_time.rows) - len(boards.of(asked.unbounded).rows),
         year=year_of(boards, asked),
         week=None if asked.narrows or asked.view == "sessions" else week_of(boards),
@@ -90,10 +92,11 @@ def board_page(state: ServerState, request: Request, progress: dict[str, Any] | 
     )
 
 
-def _zoom(asked: Selection, links: dict[str, str]) -> str:
-    """Which of the zooms is the current one."""
+def _zoom(asked: Selection, links: dict[str, str], shown: Range) -> str:
+    """Which of the zooms is the current one; of another day or week, the one that is as long."""
     named = ("year", "hour", "day", "week", "month", "all")
-    return next((name for name in named if links[name] == asked.query()), "")
+    linked = next((name for name in named if links[name] == asked.query()), "")
+    return linked or zoom_of(shown)
 
 
 def _elsewhere(shown: Selection, *, with_methods: bool) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from datetime import datetime
 
 import msgspec
 from starlette.requests import Request
@@ -11,12 +12,14 @@ from starlette.responses import Response
 
 from minutebook.archive.programs import within
 from minutebook.derive.evidence import grade, reasons
+from minutebook.derive.times import instant
 from minutebook.index.entry import seconds
 from minutebook.model.lineage import Edge, Lineage, Node
 from minutebook.verbs.lineage import UP, named, of_agent
 from minutebook.web.graph import HEIGHT, WIDTH, graph_of
 from minutebook.web.pages import line, render, session_url
 from minutebook.web.selection import whole
+from minutebook.web.signs import ago, exact
 from minutebook.web.state import ServerState
 
 _PAGE = 30
@@ -100,6 +103,7 @@ def family_page(state: ServerState, _request: Request, session_id: str) -> Respo
         family=told,
         here=session_id,
         named=named,
+        began=began_of(family),
         short=_fit,
         href=_href,
         box=(WIDTH, HEIGHT),
@@ -127,6 +131,20 @@ def _family(family: Lineage) -> Family:
         min((node.started for node in known if node.started), default=None),
         max((node.ended or node.started or "" for node in known), default="") or None,
     )
+
+
+def began_of(family: Lineage) -> dict[str, str]:
+    """When each session began; to the second where another of its name began in that minute."""
+    now = datetime.now().astimezone()
+    minutes = {node.id: (named(node), exact(node.started)) for node in family.nodes}
+    alike = Counter(minutes[node.id] for node in family.nodes if node.type != "subagent")
+    found: dict[str, str] = {}
+    for node in family.nodes:
+        moment = instant(node.started)
+        found[node.id] = ago(node.started, now)
+        if moment is not None and alike[minutes[node.id]] > 1:
+            found[node.id] = f"{moment.day} {moment:%b %Y, %H:%M:%S}"
+    return found
 
 
 def _href(node: Node, round: int | None = None) -> str:

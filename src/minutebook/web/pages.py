@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse
 
 from minutebook.archive.masking import unmarked
 from minutebook.derive.plain import one_line
-from minutebook.derive.usage.wording import money, short
+from minutebook.derive.usage.wording import short
 from minutebook.derive.wording import plural
 from minutebook.html.prose import prose
 from minutebook.html.standing_alone import day
@@ -55,13 +55,14 @@ def _environment() -> Environment:
         worked_for=signs.worked_for,
         active_for=signs.active_for,
         dollars=signs.dollars,
-        program_sign=signs.program_sign,
+        fullness=signs.fullness,
         program_name=SOURCES.program_of,
-        money=money,
+        money=signs.price,
         short=short,
         model_name=signs.model_name,
         project_name=signs.project_name,
         program_title=SOURCES.title_of,
+        title_of_program=SOURCES.title_of_program,
         plural=plural,
         session_url=session_url,
         engagement_url=engagement_url,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
+from minutebook.archive.masking import unmarked
+from minutebook.model.engagement import SessionRecord
 from minutebook.model.said import Renumber, Said, Undo, Unread
 from minutebook.verbs.correct import in_words
-from minutebook.web.pages import line
+from minutebook.web.pages import line, rounds_text
 from minutebook.web.state import ServerState
 
 
@@ -27,10 +31,16 @@ def said_rows(state: ServerState, session_id: str) -> list[SaidRow]:
     holding = [
         s.id for s in said if not s.undone and not isinstance(s.statement, Renumber | Unread)
     ]
+    names = names_of(state.archive.record(session_id))
     last = holding[-1] if holding else ""
-    return [SaidRow(s.id, s.at, words_of(s), s.undone, s.id == last) for s in reversed(said)]
+    return [SaidRow(s.id, s.at, words_of(s, names), s.undone, s.id == last) for s in reversed(said)]
 
 
-def words_of(said: Said) -> str:
+def names_of(record: SessionRecord) -> dict[str, str]:
+    """Engagements as pages call them: their rounds, since ids are not shown (VIEW-13)."""
+    return {unmarked(e.id): rounds_text(e) for e in record.engagements}
+
+
+def words_of(said: Said, names: Mapping[str, str]) -> str:
     """One thing that was said, on one line."""
-    return line(in_words(said))
+    return line(in_words(said, names))

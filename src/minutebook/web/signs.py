@@ -59,11 +59,6 @@ def hue(method: str | None) -> str:
     return f"m-{method}" if method in METHODS else "m-none"
 
 
-def program_sign(program: str) -> str:
-    """Two letters for a coding agent: its first and its last, which no two share so far."""
-    return (program[:1] + program[-1:]).upper()
-
-
 def phase_sign(phase: str) -> str:
     return PHASES.get(phase, "○")
 
@@ -131,11 +126,21 @@ def active_for(seconds: float) -> str:
     return worked_for(round(1000 * seconds)) or "0 min"
 
 
-def dollars(exact: int) -> str:
-    """``$1.20``, of 10⁻¹² dollars; never as if it were free. Empty where nothing was counted."""
-    if 0 < exact < _HALF_A_CENT:
+def fullness(percent: float) -> str:
+    """How full the model's window was, in words; a little is not nothing."""
+    return f"{percent:.0f} %" if round(percent) or not percent else "under 1 %"
+
+
+def price(cost: Cost | None) -> str:
+    """A cost as everywhere, but never as if it were free."""
+    if cost is not None and 0 < cost.exact < _HALF_A_CENT and not cost.at_least:
         return "under $0.01"
-    return money(Cost(exact)) if exact else ""
+    return money(cost)
+
+
+def dollars(exact: int) -> str:
+    """``$1.20``, of 10⁻¹² dollars. Empty where nothing was counted."""
+    return price(Cost(exact)) if exact else ""
 
 
 def clock(milliseconds: int | None) -> str:

@@ -11,11 +11,11 @@ from starlette.responses import Response
 from minutebook.archive.story import Story, story_of
 from minutebook.derive.about import path_end
 from minutebook.derive.usage.figures import Figures
-from minutebook.derive.usage.wording import money, short
+from minutebook.derive.usage.wording import short
 from minutebook.derive.wording import plural
 from minutebook.model.engagement import SessionRecord
 from minutebook.web.pages import name_of, render, rounds_text, session_url, wants_fragment
-from minutebook.web.signs import active_for
+from minutebook.web.signs import active_for, fullness, price
 from minutebook.web.state import ServerState
 
 WIDE = 1000
@@ -58,14 +58,15 @@ def story_page(state: ServerState, request: Request, session_id: str) -> Respons
     """The strip and the figures; as a page of its own where no script asks."""
     record = state.archive.record(session_id)
     story = story_of(state.archive, session_id)
-    figures = state.archive.usage("session", session=session_id).total
+    used = state.archive.usage("session", session=session_id)
     template = "story.html" if wants_fragment(request.headers) else "story_page.html"
     return render(
         template,
         record=record,
         story=story,
         strip=strip_of(record, story),
-        figures=figure_rows(figures),
+        figures=figure_rows(used.total),
+        continued=sum(used.continued.values()),
         most=_MOST_LISTED,
         path_end=path_end,
         page="session",
@@ -105,7 +106,7 @@ def strip_of(record: SessionRecord, story: Story) -> Strip:
         bands=bands[:_MOST_BANDS],
         ticks=[kind for kind in ticks if kind.path],
         line=_line(story.filled, step),
-        line_title=f"How full the model's window was: at most {peak:.0f} %",
+        line_title=f"How full the model's window was: at most {fullness(peak)}",
     )
 
 
@@ -148,7 +149,7 @@ def figure_rows(figures: Figures) -> list[tuple[str, str, str]]:
             f"{'≥' if bound else ''}{short(tokens.output)}",
             f"{bound}{tokens.output:,}",
         ),
-        ("Cost", money(figures.cost), "at API prices, by the list; not what was paid"),
+        ("Cost", price(figures.cost), "at API prices, by the list; not what was paid"),
     ]
     if times is not None:
         active = active_for(times.active_clock)

@@ -13,7 +13,6 @@ from starlette.responses import Response
 from minutebook.archive.threads import Threads, threads
 from minutebook.archive.using import usage_of
 from minutebook.derive.threads import Key, Thread, Tie
-from minutebook.derive.usage.wording import money
 from minutebook.index.query import Filters
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.verbs.threads import passing_threads, plain_member, plain_needs, plain_thread
@@ -21,7 +20,7 @@ from minutebook.web import api, axis
 from minutebook.web.pages import render
 from minutebook.web.ranges import range_words
 from minutebook.web.selection import Selection, selection, whole
-from minutebook.web.signs import active_for
+from minutebook.web.signs import active_for, price
 from minutebook.web.state import ServerState
 
 _PAGE = 50
@@ -103,7 +102,7 @@ def thread_page(state: ServerState, request: Request) -> Response:
         steps=[_step(known, thread, key) for key in thread.members],
         needs=[(known.named(d.thread), d.evidence) for d in thread.depends_on],
         needed_by=known.needed_by(thread),
-        cost=money(used.cost),
+        cost=price(used.cost),
         active=active_for(used.times.active_clock) if used.times else "",
         thread_url=thread_url,
         days_words=days_words,

@@ -16,8 +16,9 @@ from starlette.responses import Response
 from minutebook.archive.masking import unmarked
 from minutebook.derive.usage.figures import Figures, Row, Usage
 from minutebook.derive.usage.tally import DIMENSIONS, PERIODS
-from minutebook.derive.usage.wording import money, short
+from minutebook.derive.usage.wording import short
 from minutebook.errors import BadArgument
+from minutebook.sources.registry import SOURCES
 from minutebook.verbs.usage import CSV_COLUMNS, csv_rows
 from minutebook.web.charts import Chart, over_time
 from minutebook.web.pages import line, render, session_url
@@ -74,6 +75,11 @@ class Wanted(msgspec.Struct, frozen=True):
         other: dict[str, str | None] = {"since": None, "until": None, "date": None}
         return self.url(**(other | _PERIODS[words]))
 
+    @property
+    def is_named(self) -> bool:
+        """Whether the page marks its period among those that have a name."""
+        return any(map(self.is_of, _PERIODS))
+
     def is_of(self, words: str) -> bool:
         named = {n: v for n, v in self.filters.items() if n in ("since", "until", "date")}
         return named == _PERIODS[words]
@@ -89,6 +95,7 @@ def counted(state: ServerState, wanted: Wanted) -> Usage:
     archive = state.archive
     version = (
         archive.minutes.version,
+        archive.growing,
         frozenset((t.session_id, t.size, t.mtime) for t in archive.library.transcripts),
     )
     key = (version, datetime.now().date(), wanted.by, *sorted(wanted.filters.items()))
@@ -107,6 +114,7 @@ class Line(msgspec.Struct, frozen=True):
     """A row of the table."""
 
     row: Row
+    name: str
     href: str
     share: float
     """Of the largest row, in percent, by the measure that is drawn."""
@@ -140,6 +148,7 @@ def usage_page(state: ServerState, request: Request) -> Response:
     lines = [
         Line(
             row,
+            SOURCES.title_of_program(row.key) if wanted.by == "program" else row.label,
             _href(wanted, row),
             100 * value(row.figures) / highest if highest else 0.0,
         )
@@ -158,7 +167,6 @@ def usage_page(state: ServerState, request: Request) -> Response:
         measures={name: measure[0] for name, measure in _MEASURES.items()},
         timed=wanted.by != "model",
         periods=_PERIODS,
-        money=money,
         short=short,
         change=_change(found),
         page="usage",

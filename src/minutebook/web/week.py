@@ -110,7 +110,7 @@ def week_of(boards: Boards) -> Week | None:
         projects=ranked[:3],
         more_projects=max(0, len(ranked) - 3),
         people=people[:named],
-        more_people=plural(len(people) - named, "more agent" if names else "more coding agent")
+        more_people=plural(len(people) - named, "more agent" if names else "more program")
         if len(people) > named
         else "",
         figures=board.figures,

@@ -261,9 +261,14 @@ function brushing() {
   document.addEventListener(
     "wheel",
     (event) => {
-      const element = event.target.closest?.(".timeline");
-      if (!element || !(event.ctrlKey || event.metaKey) || zooming) return;
+      if (!(event.ctrlKey || event.metaKey)) return;
+      // A wheel turns on while the first zoom loads, and while the page moves under the pointer.
+      const turning = zooming || event.timeStamp - zoomed < 1000;
+      const element = event.target.closest?.(".timeline") ?? (turning ? $(".timeline") : null);
+      if (!element) return;
       event.preventDefault();
+      zoomed = event.timeStamp;
+      if (zooming) return;
       const { at } = axis(element);
       const { start, end } = element.dataset;
       const middle = at(event.clientX);
@@ -275,6 +280,7 @@ function brushing() {
   );
 }
 let zooming = false;
+let zoomed = -Infinity;
 
 export function board() {
   document.addEventListener("click", (event) => {

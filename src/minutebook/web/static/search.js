@@ -77,7 +77,7 @@ export function palette() {
     else url.searchParams.delete("q");
     url.searchParams.delete("page");
     history.replaceState(null, "", url.pathname + url.search);
-    $("main h1").textContent = field.value ? `Found for “${field.value}”` : "Search";
+    $("main h1").textContent = field.value ? `Search for “${field.value}”` : "Search";
     clearTimeout(pause);
     if (await results(field.value, page, { url: url.href, kind: "page" })) {
       pause = setTimeout(() => count(page), PAUSE);
