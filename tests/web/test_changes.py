@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
-from minutebook.web.live import watch_sources
+from minutebook.web.live import Hub, watch_sources
 
 
 def test_reading_a_database_is_no_change_of_it(tmp_path: Path) -> None:
@@ -48,3 +48,28 @@ def test_reading_a_database_is_no_change_of_it(tmp_path: Path) -> None:
 
     heard = asyncio.run(watched())
     assert len(heard) >= 2 and set().union(*heard) == {log}
+
+
+def test_a_page_that_comes_late_hears_how_an_ingest_ended() -> None:
+    """VIEW-11: an ingest that ends between a page and its events leaves no page waiting."""
+
+    async def first() -> list[str]:
+        hub = Hub()
+        heard = [message async for message in _some(hub, 1)]
+        hub.publish("progress", phase="reading", share=0)
+        heard += [message async for message in _some(hub, 2)]
+        hub.publish("progress", done=True, problem=None)
+        return heard + [message async for message in _some(hub, 2)]
+
+    async def _some(hub: Hub, count: int) -> AsyncIterator[str]:
+        listening = hub.listen()
+        for _ in range(count):
+            yield await anext(listening)
+        await listening.aclose()
+
+    heard = [line for message in asyncio.run(first()) for line in message.split("\n")]
+    told = [line for line in heard if line.startswith("data: ")]
+    assert told == [
+        'data: {"phase": "reading", "share": 0}',
+        'data: {"done": true, "problem": null}',
+    ]

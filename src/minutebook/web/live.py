@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,8 @@ class Hub:
         self._loop: asyncio.AbstractEventLoop | None = None
         self.progress: dict[str, Any] | None = None
         """Where an ingest is, while one is running."""
+        self._ended: dict[str, Any] | None = None
+        """How the last one ended."""
 
     def start(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -32,7 +34,8 @@ class Hub:
     def publish(self, event: str, **data: Any) -> None:
         """Tell everybody; may be called from any thread."""
         if event == "progress":
-            self.progress = data if not data.get("done") else None
+            ended = bool(data.get("done"))
+            self.progress, self._ended = (None, data) if ended else (data, None)
         message = f"event: {event}\ndata: {json.dumps(data)}\n\n"
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._put, message)
@@ -45,13 +48,14 @@ class Hub:
         for queue in self._waiting:
             queue.put_nowait(message)
 
-    async def listen(self) -> AsyncIterator[str]:
+    async def listen(self) -> AsyncGenerator[str]:
         queue: asyncio.Queue[str | None] = asyncio.Queue()
         self._waiting.add(queue)
         try:
             yield "retry: 1000\n\n"
-            if self.progress is not None:
-                yield f"event: progress\ndata: {json.dumps(self.progress)}\n\n"
+            # One that ended while the page was on its way is told of, too.
+            if (told := self.progress or self._ended) is not None:
+                yield f"event: progress\ndata: {json.dumps(told)}\n\n"
             while True:
                 try:
                     message = await asyncio.wait_for(queue.get(), _PULSE)
