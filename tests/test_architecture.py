@@ -112,7 +112,7 @@ MAY_NAME = {
     "minutebook.cli.export_claude": "likewise",
     "minutebook.derive.prices": "a maker's models are called so",
     "minutebook.cli.export_codex": "the same verb for another agent",
-    "minutebook.cli.hits": "names that verb as the way on from a deleted transcript",
+    "minutebook.archive.hit": "names that verb as the way on from a deleted transcript",
     "minutebook.cli.install": "the installer of its skill and hook, reached by name",
     "minutebook.verbs.install_agents": "the installer itself",
     "minutebook.extract.choose": "the claude-cli extractor is chosen by name",

@@ -15,7 +15,7 @@ import pytest
 from minutebook.archive import Archive
 from minutebook.errors import BadArgument, Conflict, NotFound
 from minutebook.record.layout import Layout
-from minutebook.verbs.install_agents import ClaudeHome
+from minutebook.verbs.install_agents import ClaudeHome, CodexHome
 from minutebook.verbs.install_service import launchd_unit, remove_unit, systemd_unit, write_unit
 from tests.conftest import as_line, user
 
@@ -391,6 +391,20 @@ def test_a_dry_run_shows_the_text_that_would_be_written(tmp_path: Path) -> None:
         path = tmp_path / "c" / "skills" / "minutebook" / name
         assert f"# {path}\n" in done
     assert "name: minutebook" in done and "#!/bin/sh" in done
+    assert '  +     "SessionEnd": [' in done
+
+
+def test_a_dry_run_shows_what_settings_would_have_more(tmp_path: Path) -> None:
+    """FUT-05: the lines that would be added, and none of the person's own."""
+    before = '{\n  "env": {\n    "NAME": "ann"\n  },\n  "model": "x"\n}\n'
+    for home, name, text in ((ClaudeHome, "settings.json", before), (CodexHome, "config.toml", "")):
+        root = tmp_path / name
+        root.mkdir()
+        (root / name).write_text(text or 'model = "x"\n')
+        added = "\n".join(home(root, COMMAND).install(dry_run=True).added)
+        assert ".sh" in added and "ann" not in added and "model" not in added
+        home(root, COMMAND).install()
+        assert all(line in (root / name).read_text() for line in added.splitlines())
 
 
 def test_a_deleted_settings_file_is_called_removed(tmp_path: Path) -> None:

@@ -83,6 +83,7 @@ def test_what_it_offers(archive: Archive, examples: Path) -> None:
         tools = await client.list_tools()
         templates = await client.list_resource_templates()
         assert all(tool.description for tool in tools.tools)
+        assert all(t.input_schema["additionalProperties"] is False for t in tools.tools)
         reads = {t.name for t in tools.tools if t.annotations and t.annotations.read_only_hint}
         writes = {t.name for t in tools.tools} - reads
         assert writes == {f"engagement_{verb}" for verb in ("start", "advance", "note", "close")}
@@ -155,8 +156,52 @@ def test_lists_have_cursors(call: Callable[..., tuple[bool, str]]) -> None:
 
 def test_decisions_and_stats(call: Callable[..., tuple[bool, str]]) -> None:
     """The minute book proper, for agents."""
-    assert "tore challenges" in call("decisions", words="challenges")[1]
+    assert "tore challenges" in call("decisions", query="challenges")[1]
+    assert "tore challenges" in call("decisions", words="challenges")[1]  # its name until 1.0
+    asked = call("decisions", query="Which way of storing challenges was chosen?")[1]
+    assert "tore challenges" in asked
+    none = call("decisions", project="orchard", since="2001-01-01", agent="nobody")
+    assert "No (more) decisions pass these filters." in none[1]
+    assert "No agent here is called 'nobody'; programs: claude" in none[1]
+    assert "decisions:" in call("decisions", agent="Claude Code")[1]
     assert re.match(r"\d+ sessions, \d+ engagements", call("stats")[1])
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "told"),
+    [
+        ("decisions", {"q": "auth"}, "`decisions` has no argument `q`: use `query`."),
+        ("search", {"q": "login"}, "`search` has no argument `q`: use `query`."),
+        ("search", {"projects": "a"}, "`search` has no argument `projects`: use `project`."),
+        ("report", {"days": 7}, "`report` has no argument `days`: use `since`."),
+        ("show", {"address": "x", "loud": 1}, "`show` has no argument `loud`: it takes address,"),
+        ("search", {"limit": 0}, "limit: Input should be greater than or equal to 1, not 0."),
+        (
+            "engagements",
+            {"limit": -3},
+            "limit: Input should be greater than or equal to 1, not -3.",
+        ),
+    ],
+)
+def test_an_argument_is_refused_not_ignored(
+    call: Callable[..., tuple[bool, str]], name: str, given: dict[str, Any], told: str
+) -> None:
+    """AGT: an answer to another question than was asked is worse than a sentence."""
+    failed, said = call(name, **given)
+    assert failed
+    assert said.startswith(told)
+
+
+def test_what_agents_write_is_understood(
+    archive: Archive, call: Callable[..., tuple[bool, str]]
+) -> None:
+    """AGT: one session for a list of one, and a filter as the command line has it."""
+    id = session_of(archive, "passkey")
+    failed, said = call("context", sessions=id[:8], compressed=True)
+    assert not failed, said
+    assert id[:8] in said
+    for filled in ("budget:>80", ">80"):
+        assert not call("search", budget=filled)[0]
 
 
 def test_resources_can_be_read(archive: Archive, examples: Path) -> None:

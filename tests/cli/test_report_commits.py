@@ -14,7 +14,7 @@ from minutebook.derive.committed import last_of_each
 from minutebook.extract.records import with_facts
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.record.engagements import append_record
-from minutebook.record.indexes import harmless
+from minutebook.record.indexes import harmless, without_escapes
 from minutebook.verbs.report import report_content, report_markdown
 
 
@@ -121,3 +121,17 @@ def test_words_with_underscores_stay_as_they_are() -> None:
     """SHARE-02: an underscore is escaped only where it could be emphasis."""
     assert harmless("segment_test.go, a__b, MAX_1") == "segment_test.go, a__b, MAX_1"
     assert harmless("_x_ __init__.py a_ _") == r"\_x\_ \_\_init\_\_.py a\_ \_"
+
+
+def test_an_ampersand_is_escaped_only_where_it_begins_an_entity() -> None:
+    """SHARE-02: Markdown that is read as it is has as few escapes as it needs."""
+    assert harmless("Security & Review, R&D; a && b") == "Security & Review, R&D; a && b".replace(
+        "&D;", "&#38;D;"
+    )
+    assert harmless("&amp; &#60; &#x3c;") == "&#38;amp; &#38;#60; &#38;#x3c;"
+
+
+@pytest.mark.parametrize("text", [r"\*a*\ `b` [c](d) _e_", "<b> | &#60; &lt; \\&#60;", "a & b"])
+def test_a_terminal_shows_what_was_said(text: str) -> None:
+    """SHARE-02: on a terminal a report has no escapes of Markdown."""
+    assert without_escapes(harmless(text)) == text

@@ -320,9 +320,28 @@ def test_doctor_warns_of_the_clean_up(run: Run, tmp_path: Path) -> None:
     assert "deletes transcripts after 10 days" in out
     assert "1 session is older already" in out
     assert "1 session follows within a week" in out
+    assert "First to be deleted: age-30 (`minutebook show age-30`)." in out
+    assert out.index("deletes transcripts") < out.index("Records")
     document = json.loads(run("doctor", "--json", "--root", tmp_path).out)
     (clean_up,) = document["diagnosis"]["clean_ups"]
     assert (clean_up["days"], clean_up["overdue"], clean_up["soon"]) == (10, 1, 1)
+
+
+def test_unusable_files_have_one_name_and_one_count(run: Run, tmp_path: Path) -> None:
+    """FMT-23: the home screen, the list and doctor count the same files, and doctor begins so."""
+    project = tmp_path / "projects" / "p"
+    agents = project / "gone" / "subagents"
+    agents.mkdir(parents=True)
+    (project / "s.jsonl").write_bytes(as_line(user("x")) + b"\n")
+    (project / "notes.jsonl").write_text('{"a": 1}\n')
+    (agents / "agent-a1.jsonl").write_bytes(as_line(user("x")) + b"\n")
+    doctor = run("doctor", "--root", tmp_path).out
+    assert doctor.lstrip().startswith("1 unusable file\n")
+    assert "1 subagent without its session\n" in doctor
+    unusable = json.loads(run("sessions", "--json", "--root", tmp_path).out)["unusable"]
+    assert all(trouble["path"] in doctor for trouble in unusable) and len(unusable) == 1
+    listed = run("sessions", "--root", tmp_path)
+    assert "1 unusable file (see doctor)" in listed.out + listed.err
 
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07\x9b31m\x07\u202egnp.exe \x1b[31mred\x1b[0m \x00\x08"

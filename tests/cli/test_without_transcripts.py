@@ -32,7 +32,7 @@ READING = [
     ["ingest", "--explain", "--session", "Reed"],
 ]
 # What tells whether the transcript is still there, and when the index was looked at.
-_MAY_DIFFER = {"present", "resumable", "resume", "fresh_at", "refreshed"}
+_MAY_DIFFER = {"present", "resumable", "resume", "restore", "fresh_at", "refreshed"}
 
 
 @pytest.fixture
@@ -74,6 +74,17 @@ def test_every_reading_verb_gives_the_same_json(run: Run, ingested: Path) -> Non
     shutil.rmtree(ingested / "projects")
     for args, known in zip(READING, before, strict=True):
         assert steady(told(run, args)) == steady(known), args
+
+
+def test_a_hit_names_the_way_back(run: Run, ingested: Path) -> None:
+    """ARC-02: a hit says in JSON, too, how to go on without its transcript."""
+    hit = told(run, ["search", "ledger"])["hits"][0]
+    assert hit["resume"] and hit["restore"] is None
+    shutil.rmtree(ingested / "projects")
+    hit = told(run, ["search", "ledger"])["hits"][0]
+    assert hit["resume"] is None
+    assert hit["restore"].startswith("minutebook export-claude ")
+    assert hit["session_id"].startswith(hit["restore"].split()[-1])
 
 
 def test_the_list_says_what_is_left(run: Run, ingested: Path) -> None:

@@ -106,6 +106,7 @@ FLAGS = [
     ("password", "tool --password={}"),
     ("password", '["tool", "--password", "{}"]'),
     ("password", "New-User -Password '{}'"),
+    ("password", "tool --pass {} --verbose"),
     ("token", "tool --token={}"),
     ("token", "tool --token {}"),
     ("key", 'tool --api-key "{}"'),
@@ -150,6 +151,56 @@ def test_a_word_is_masked_where_only_a_value_can_stand(line: str) -> None:
     """ARC-06: a password that is a word is one, unless it could be the name of a variable."""
     before, after = line.format("\0").split("\0")
     assert mask(f"{before}zanzibar{after}") == f"{before}•••• (password){after}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        *(("password", f"tool login {flag} {{}}") for flag in ("--password", "--passwd", "--pass")),
+        ("password", "tool --email ann@example.org --password {} --verbose"),
+        ("password", "tool --password {} example.org && date"),
+        ("password", "`tool login --db-password {}`"),
+        ("token", "tool --token {}\n"),
+        ("secret", "tool --secret '{}'"),
+        ("key", 'tool --api-key "{}" x'),
+    ],
+)
+def test_the_argument_of_a_flag_is_masked_whatever_it_is(kind: str, line: str) -> None:
+    """ARC-06: what a flag for a secret takes is one, though it looks like a word."""
+    before, after = line.format("\0").split("\0")
+    for word in ("winterowl", "zanzibar", "Tuistrocks"):
+        assert mask(before + word + after) == f"{before}•••• ({kind}){after}"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("tool: the --password flag is new", "tool takes --password and --user"),
+        *("use a --password option", "Add --password support\n", "- document --token rotation"),
+        *("fail without --password authentication", "run it with --token string"),
+        *("x --password <password>", "x --password xxx", "x --password ****"),
+        *("x --password $PASSWORD", "x --password PASSWORD", "x  --password  Database password"),
+        *("make a two-pass build", "x --two-pass encoding"),
+        *("docker service create --secret dbmain x", "a --pass through", "x --password --user"),
+        *("x --token ...", "x --password, --user", "the --secret thing is"),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_a_flag_stays(line: str) -> None:
+    """ARC-06: sentences about a flag, placeholders and names of secrets stay."""
+    assert mask(line) == line
+
+
+def test_a_masked_password_is_masked_in_all_of_its_text() -> None:
+    """ARC-06: where a text says once what its password is, no other place of it shows it."""
+    for password in (chosen(1), "zanzibarian", "Zanzi8"):
+        text = f'password = "{password}"\nI typed {password}, not x{password}.\n-u ann/{password}\n'
+        shown = mask(text)
+        assert shown.count("•••• (password)") == 3
+        assert f"not x{password}." in shown
+        assert mask(shown) == shown
+    plain = 'password = "postgres"\nthe postgres server\nPASSWORD=lemon\na lemon\n'
+    assert "the postgres server" in mask(plain)
+    assert "a lemon\n" in mask(plain)
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,9 @@ TOLD = [
     "the admin password is {}!",
     "The password for the staging database is {}, please use it.",
     "my password: {}",
+    "the pw is {} now",
+    "pw: {}",
+    "Use pw {} there",
     "Password for ann: {}",
     "I set the password to {} yesterday.",
     "You can log in as ann with password {} there.",
@@ -83,6 +86,12 @@ def test_a_password_in_a_sentence_is_masked(sentence: str) -> None:
         assert mask(before + chosen(seed) + after) == f"{before}•••• (password){end}"
 
 
+def test_a_password_may_have_capitals_and_digits_in_it() -> None:
+    """ARC-06: letters with a number in their midst are not the name of a variable."""
+    for word in ("wrenA064Gi", "Blu3Heron77"):
+        assert mask(f"log in with password {word}.") == "log in with password •••• (password)."
+
+
 @pytest.mark.parametrize("sentence", QUOTED)
 def test_a_word_in_quotes_is_masked(sentence: str) -> None:
     """ARC-06: in quotes a password may be a word."""
@@ -117,6 +126,7 @@ def test_a_weak_password_is_one(word: str) -> None:
         *("Your new password is: {newpass1}", "`Your password is: ${code}`", "password is: {}."),
         'echo "password is: ".$row1["password"]."<br>";',
         '"Password is: " + user1.getPassword()',
+        *("the pw is hashed", "pw reset2", "pw: str", "the pw of ann2", "mypw is a1b2c3"),
         *("with password authentication", "with password / touchid", "password OAuth2-based flow"),
         *("login with Google / GitHub", "login with email/password", "login as admin / viewer"),
         *("credentials: username/password", "credentials: true,", "credentials: 'include',"),
@@ -143,7 +153,7 @@ def test_sentences_about_passwords_stay(sentence: str) -> None:
 @pytest.mark.parametrize(
     "unit",
     [
-        *("password ", "password is ", "password is a1 "),
+        *("password ", "password is ", "password is a1 ", "pw is a1", "pw: a1b2c3 "),
         *("password for a ", "password for a is ", "ass"),
         *("password to ", "password `", "password «"),
         *("password “a", "passphrase aa ", "passphrase aa-"),

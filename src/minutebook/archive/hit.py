@@ -61,6 +61,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     resumable: bool = False
     resume: str | None = None
     """What to type to go on with the session, where its transcript is still there."""
+    restore: str | None = None
+    """What to type to have a transcript again, where it is gone and the session is archived."""
     document: str | None = None
     """Its document, where it is archived."""
     is_label: bool = False
@@ -165,7 +167,9 @@ def resumed(archive: Archive, hit: Hit) -> Hit:
         hit = msgspec.structs.replace(hit, person=person_of(archive, hit.session_id))
     transcript = archive.transcript(hit.session_id) if hit.resumable else None
     if transcript is None:
-        return hit
+        archived = archive.remote is None and hit.session_id in archive.ledger().sessions
+        again = f"minutebook export-claude {archive.short(hit.session_id)}" if archived else None
+        return msgspec.structs.replace(hit, restore=again)
     command = SOURCES[transcript.source].resume_command(hit.session_id, None)
     return msgspec.structs.replace(hit, resume=command)
 

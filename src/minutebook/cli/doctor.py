@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import click
 import msgspec
@@ -43,7 +43,7 @@ def command(roots: tuple[str, ...], archive: str | None, report: bool, as_json: 
     if as_json:
         print_json(diagnosis=diagnosis, lacking=lacking(chosen))
         return
-    print_diagnosis(diagnosis)
+    print_diagnosis(diagnosis, chosen.short)
     print_lacking(chosen)
 
 
@@ -73,7 +73,8 @@ def examine(archive: Archive) -> Diagnosis:
         return diagnose(archive, progress=bar.update)
 
 
-def print_diagnosis(diagnosis: Diagnosis) -> None:
+def print_diagnosis(diagnosis: Diagnosis, short: Callable[[str], str]) -> None:
+    """First what could not be read and what will be deleted, then what transcripts contain."""
     report = diagnosis.report
     if not diagnosis.sessions and not diagnosis.foreign and not diagnosis.troubles:
         terminal.note("No transcripts found. Name a folder that has some with --root.")
@@ -81,6 +82,9 @@ def print_diagnosis(diagnosis: Diagnosis) -> None:
             count = terminal.plural(diagnosis.archived, "session is", "sessions are")
             terminal.note(f"{count} in the archive; `minutebook check --all` looks at those.")
         return
+    _print_problems(diagnosis)
+    for clean_up in diagnosis.clean_ups:
+        _print_clean_up(clean_up, short)
     _heading("Transcripts")
     terminal.say(
         f"  {terminal.plural(diagnosis.sessions, 'session')}, {terminal.size(diagnosis.size)}, "
@@ -91,14 +95,11 @@ def print_diagnosis(diagnosis: Diagnosis) -> None:
         terminal.say(f"  written by version {_span(report.versions)}")
     if len(diagnosis.agents) > 1:
         _print_agents(diagnosis.agents)
-    for clean_up in diagnosis.clean_ups:
-        _print_clean_up(clean_up)
     _table("Records", report.records)
     _table("Blocks", report.blocks)
     _table("Left out on purpose (bookkeeping, copies)", report.left_out)
     _table("Repaired while reading", _lines(report.repaired))
     _table("Not understood (kept, and shown as such)", report.unknown)
-    _print_problems(diagnosis)
 
 
 def _print_agents(agents: Iterable[AgentDiagnosis]) -> None:
@@ -127,7 +128,7 @@ def _span(versions: Iterable[str]) -> str:
     return terminal.one_line(span)
 
 
-def _print_clean_up(clean_up: CleanUp) -> None:
+def _print_clean_up(clean_up: CleanUp, short: Callable[[str], str]) -> None:
     _heading(f"Clean-up of {clean_up.root}")
     terminal.say(f"  {clean_up.agent} deletes transcripts after {clean_up.days} days.")
     if clean_up.overdue:
@@ -139,6 +140,9 @@ def _print_clean_up(clean_up: CleanUp) -> None:
         terminal.say(click.style(f"  {count} within a week.", fg="yellow"))
     if clean_up.next_in_days is not None:
         terminal.say(f"  Days until the next one is deleted: {clean_up.next_in_days:g}.")
+    if clean_up.next_session is not None:
+        name = terminal.one_line(short(clean_up.next_session))
+        terminal.say(f"  First to be deleted: {name} (`minutebook show {name}`).")
 
 
 def warn_of_clean_ups(clean_ups: Iterable[CleanUp]) -> None:
@@ -162,15 +166,15 @@ def _print_problems(diagnosis: Diagnosis) -> None:
                 terminal.say(f"  {terminal.one_line(str(file.path))}{line}: {bad.reason}")
             if len(file.bad_lines) > _MOST:
                 terminal.say(terminal.quiet(f"  … {len(file.bad_lines) - _MOST} more in this file"))
-    if diagnosis.foreign:
-        _heading("Files that are not transcripts")
-        for trouble in diagnosis.foreign:
+    for files, one, more in (
+        (diagnosis.unusable, "unusable file", "unusable files"),
+        (diagnosis.orphans, "subagent without its session", "subagents without their sessions"),
+    ):
+        if files:
+            _heading(terminal.plural(len(files), one, more))
+        for trouble in files:
             terminal.say(f"  {terminal.one_line(str(trouble.path))}: {trouble.reason}")
-    if diagnosis.troubles:
-        _heading("Could not be used")
-        for trouble in diagnosis.troubles:
-            terminal.say(f"  {terminal.one_line(str(trouble.path))}: {trouble.reason}")
-    if not (diagnosis.bad_files or diagnosis.foreign or diagnosis.troubles):
+    if not (diagnosis.bad_files or diagnosis.unusable or diagnosis.orphans):
         terminal.say()
         terminal.say(click.style("Every line of every transcript could be read.", fg="green"))
 

@@ -29,7 +29,7 @@ def print_hits(
     for hit, address in zip(hits, addresses, strict=True):
         _print_hit(archive, hit, address.ljust(longest), windows=windows)
         if verbose:
-            _print_more(archive, hit)
+            _print_more(hit)
 
 
 def _address(archive: Archive, hit: Hit) -> str:
@@ -108,7 +108,7 @@ def _print_topic(engagement: Engagement) -> None:
     terminal.say(f"  {terminal.method_mark(label, method)}{topic}")
 
 
-def _print_more(archive: Archive, hit: Hit) -> None:
+def _print_more(hit: Hit) -> None:
     """The engagement it belongs to, and how to go on with the session."""
     if hit.snippet.text and hit.side is None:  # of a list
         _print_passage(hit.snippet, "outcome")
@@ -116,9 +116,7 @@ def _print_more(archive: Archive, hit: Hit) -> None:
         _print_topic(hit.engagement)
     if hit.engagement is not None and hit.engagement.note:
         terminal.say(terminal.quiet(f"  note: {terminal.one_line(hit.engagement.note)}"))
-    # Without its transcript, an export is the way to go on.
-    again = f"minutebook export-claude {archive.short(hit.session_id)}" if hit.document else None
-    if resume := hit.resume or again:
+    if resume := hit.resume or hit.restore:  # without its transcript, an export is the way
         terminal.say(terminal.quiet(f"  {terminal.one_line(resume)}"))
 
 

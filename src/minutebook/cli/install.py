@@ -155,6 +155,8 @@ def _print_installed(what: str, done: Installed, roots: tuple[str, ...], *, dry_
         terminal.say(f"The hook is already in {done.settings}.")
     elif done.settings is not None:
         terminal.say(f"{verb}merged:  {done.settings} ({hooked()[what].when})")
+        for line in done.added:
+            terminal.say(f"  + {line}")
     if done.backup is not None:
         terminal.say(f"{verb}copied:  what was there, to {done.backup}")
     place = f" --root {shlex.quote(roots[0])}" if roots else ""

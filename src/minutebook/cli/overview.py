@@ -139,6 +139,9 @@ def _print_health(diagnosis: Diagnosis, *, own: bool) -> None:
     bad = sum(len(file.bad_lines) for file in diagnosis.bad_files)
     lines = terminal.plural(diagnosis.report.lines, "line")
     unread = f"{bad:,} of {lines} could not be read." if bad else f"All {lines} could be read."
+    if diagnosis.unusable:
+        count = terminal.plural(len(diagnosis.unusable), "unusable file")
+        unread = f"{unread.removesuffix('.')}, beside {count} (`minutebook doctor`)."
     unknown = diagnosis.report.unknown.total()
     if unknown:
         count = terminal.plural(unknown, "record or block is", "records or blocks are")

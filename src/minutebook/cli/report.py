@@ -20,6 +20,7 @@ from minutebook.cli.options import (
 from minutebook.config import expanded
 from minutebook.errors import BadArgument
 from minutebook.index.query import Filters
+from minutebook.record.indexes import without_escapes
 from minutebook.verbs.report import REPORT_FORMATS, ReportFormat, report_content
 
 if TYPE_CHECKING:
@@ -95,7 +96,10 @@ def command(
         terminal.note(f"{terminal.plural(found.engagements, 'engagement')} written to {out}.")
         _lead_to(found)
     elif format == "md":
-        terminal.say(terminal.prose(terminal.clean(content.decode())).rstrip("\n"))
+        text = terminal.clean(content.decode())
+        if terminal.is_terminal():  # a file and a pipe get Markdown
+            text = without_escapes(text)
+        terminal.say(terminal.prose(text).rstrip("\n"))
         _lead_to(found)
     else:
         for_a_file(format)

@@ -7,9 +7,16 @@ from collections.abc import Iterator
 
 from minutebook.derive.patterns import pattern
 from minutebook.derive.secret_assignments import literal
-from minutebook.derive.secret_names import named
+from minutebook.derive.secret_names import Named, named
 from minutebook.derive.secret_scan import Found, Hint, first
-from minutebook.derive.secret_values import odd, plausible, weak
+from minutebook.derive.secret_values import (
+    numbered,
+    odd,
+    plausible,
+    reference,
+    spoken,
+    weak,
+)
 
 # A short flag that takes a password somewhere, or a long one whose name ends like a secret's.
 _ENDS = r"(?i:(?<=word)|(?<=oken)|(?<=cret)|(?<=key)|(?<=pass)|(?<=wd)|(?<=rase)|(?<=user))"
@@ -47,6 +54,14 @@ _WORDS = pattern(r"[\w-]+")
 _PIPED = pattern(r"""\becho (?:-n )?["']?([^\s"'|•$]{3,100})["']? ?\| ?sudo(?: -\w)* $""")
 _USER = pattern(r"[\w.@+\\-]{1,80}")
 _BACK = 200
+# These give a secret by its name: `docker service create --secret db`.
+_BY_NAME = "docker podman nerdctl gcloud kubectl aws fly flyctl vault buildx"
+_SAID_BEFORE = pattern(
+    r"(?:\b(?:the|an?|our|this|that|your|each|both|no|add(?:s|ed)?|removed?|drop|supports?|documents?"
+    r"|needs?|requires?|pass(?:es|ing)?|accepts?|fix(?:es)?|new|via)|,) $",
+    re.IGNORECASE,
+)
+_NEXT_WORD = pattern(r"[ \t]([A-Za-z']{1,16})(?=[.,;:!?)]?(?:\s|$))")
 
 
 def flag_hints() -> Iterator[Hint]:
@@ -63,12 +78,40 @@ def _long(text: str, at: int) -> Found | None:
         return None
     if flag["value"] is not None:
         good = literal(flag["value"], about, True)
+        listed = "," in text[flag.end("name") : flag.start("value")]  # a call may take words
+        good = good or (not listed and _argument(text, at, flag["name"], about, flag["value"]))
         return (*flag.span("value"), about.kind) if good else None
     value, start = flag["bare"].rstrip(".,:)]}"), flag.start("bare")
     good = odd(value, 5 if about.kind == "password" else 8)
     if about.kind == "password":
         good = good or weak(value)
+    good = good or (
+        _command(text, at, flag.end("name"), start, start + len(value))
+        and _argument(text, at, flag["name"], about, value)
+    )
     return (start, start + len(value), about.kind) if good else None
+
+
+def _argument(text: str, at: int, name: str, about: Named, value: str) -> bool:
+    """What such a flag takes, though it looks like any word."""
+    if not text.startswith("--", at) or len(value) < 4 or value.isdigit():
+        return False
+    if about.kind == "password":
+        if not (about.clear or name in ("pass", "pw")):
+            return False
+    elif about.kind not in ("token", "secret") and not name.endswith("api-key"):
+        return False
+    if not plausible(value) or reference(value) or numbered(value) or spoken(value):
+        return False
+    return about.kind != "secret" or not _runs(_line(text, at), _BY_NAME)
+
+
+def _command(text: str, at: int, name_end: int, start: int, end: int) -> bool:
+    """A flag and a word in a command; in a sentence, the word would be said of the flag."""
+    if start - name_end != 1 or _SAID_BEFORE.search(text[max(0, at - 14) : at]):
+        return False
+    after = _NEXT_WORD.match(text, end)
+    return after is None or not spoken(after[1])
 
 
 def _user(text: str, at: int, flag: re.Match[str]) -> Found | None:

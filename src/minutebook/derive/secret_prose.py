@@ -39,10 +39,10 @@ _IS = (
 )
 _TO = r"\s(?:to|is set to|set to|auf|à|a)\s"
 _MARK = r"(?:\s?[:：]\s{0,2}|\s[-–—]\s)"
-_WORD = r"(?:ass(?:wor[dt]|phrase|code)|asse|ennwort|ontraseña|enha|ароль)"
+_WORD = r"(?:ass(?:wor[dt]|phrase|code)|asse|ennwort|ontraseña|enha|ароль|pw)"
 _SAID = pattern(
     rf"(?:{_WORD}\*{{0,2}}(?:{_OF}?(?:(?P<sure>{_IS})|{_TO})|{_OF}{_MARK}|\s[:–—-]\s)"
-    rf"|(?:ontraseña|ароль){_MARK}){_VALUE}"
+    rf"|(?:ontraseña|ароль|pw){_MARK}){_VALUE}"
 )
 _NEXT = pattern(rf"{_WORD}[ \t\n]{_VALUE}")
 _VERB = pattern(
@@ -69,6 +69,8 @@ def prose_hints() -> Iterator[Hint]:
     yield Hint("ass", first(_phrase, _said, _next, back=3), "(?=phrase)")
     yield Hint("ass", first(_said, back=3), "(?=e )(?<=de pass)")
     yield Hint("A", first(*UPPER, back=4), "SSW")
+    yield Hint("pw ", first(_short, back=3))
+    yield Hint("pw: ", first(_short, back=4))
     yield Hint("DENTIFIED BY ", first(sql, back=13))
     yield Hint("n with ", first(_login))
     for word, beside in (("ontraseña", "ñ"), ("ennwort", "ü"), ("enha", "é"), ("ароль", "ь")):
@@ -93,6 +95,14 @@ def _next(text: str, at: int) -> Found | None:
         return None
     sure = _VERB.search(text[max(0, at - 24) : at]) is not None
     return _value(text, found, sure) if sure or _strong(found) else None
+
+
+def _short(text: str, at: int) -> Found | None:
+    """The pw is … (so little a word that the value has to look like one)"""
+    if at and (text[at - 1].isalnum() or text[at - 1] in "_-./$@"):
+        return None
+    found = _SAID.match(text, at) or _NEXT.match(text, at)
+    return _value(text, found, False) if found and _strong(found) else None
 
 
 def _phrase(text: str, at: int) -> Found | None:

@@ -17,7 +17,7 @@ Reader = Callable[[str, int], Iterable[Candidate]]
 Found = tuple[int, int, str]  # start, end, kind
 
 # A known format says more than the name it is given to.
-_LAST = 1_000
+LAST = 1_000
 _LONG = 500  # a text of this length has every sign
 
 
@@ -27,7 +27,7 @@ def first(*readers: Callable[[str, int], Found | None], back: int = 0) -> Reader
     def read(text: str, end: int) -> Iterable[Candidate]:
         for one in readers:
             if found := one(text, end - back):
-                return ((found[0], _LAST, found[1], found[2]),)
+                return ((found[0], LAST, found[1], found[2]),)
         return ()
 
     return read

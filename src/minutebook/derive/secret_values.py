@@ -75,7 +75,7 @@ _NUMBERED = pattern(
 _NAMES = pattern(r"[A-Za-z][a-z]*(?:(?:_[a-z]+)+|(?:[A-Z]+[a-z]*)+)(?:_?v?\d{1,2})?")
 _OF_SECRETS = pattern(r"pass(?:word|wd|phrase)|secret|token|_key|key$|pwd", re.IGNORECASE)
 _ORDINARY = pattern(
-    r"[a-z]+(?:ed|ing|able|ible|ory|only|less)|[a-z]+(?:_[a-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+"
+    r"[a-z]+(?:ed|ing|able|ible|ory|only|less)|[a-z]+(?:_[a-z0-9]+)+|[a-z]+(?:[A-Z](?!\d\d)[a-z0-9]+)+"
 )
 _SPOKEN = frozenset(
     "a an the is are was be been must should can will may has have had do does did not no in on at "
@@ -84,6 +84,18 @@ _SPOKEN = frozenset(
     "forgot reset change set repeat retype show hide password passphrase passwords characters "
     "required invalid incorrect wrong valid missing empty stored never always into over under "
     "uses used using user via per der die das ist le la les est de el es su votre ihr".split()
+)
+# What is said of a flag: `the --password option`, `pass --token through`, `--secret support`.
+_OF_FLAGS = frozenset(
+    "flag flags option options argument arguments arg args parameter parameters param switch "
+    "switches setting settings variable variables support supports handling behavior behaviour "
+    "docs documentation help parsing parser validation flow path prompts prompting auth "
+    "authentication authorization login logins access works work worked exists given through along "
+    "but so then because instead either also already now still yet during after before while "
+    "takes taken accepts accepted wins needed optional deprecated refresh rotation store storage "
+    "protected protection manager field fields name names input inputs line lines form forms "
+    "usage example examples there here one ones source target database user server admin client "
+    "account bearer api registry github gitlab json yaml plain mode".split()
 )
 _SWITCHES = pattern(r"[A-Za-z][0-9]|[0-9][A-Za-z]")
 _CASES = pattern(r"[A-Z]{2}[a-z]|[a-z][A-Z]{2}|[a-z][A-Z][a-z]?[A-Z]")
@@ -121,6 +133,20 @@ def odd(value: str, least: int = 5) -> bool:
 def weak(value: str) -> bool:
     """A word that is a password all over the world."""
     return value.lower() in _WEAK
+
+
+def spoken(word: str) -> bool:
+    """A word that a sentence goes on with, after the name of a flag."""
+    low = word.lower()
+    return low in _SPOKEN or low in _OF_FLAGS or low in _NOTHING
+
+
+def telling(value: str) -> bool:
+    """Nothing else in a text is likely to be written so: where it stands, it is the same secret."""
+    if len(value) < 6 or weak(value) or not plausible(value) or reference(value) or spoken(value):
+        return False
+    mixed = value.lower() != value != value.capitalize() or any(sign.isdigit() for sign in value)
+    return (mixed or len(value) >= 8) and not (value.isdigit() or ordinary(value))
 
 
 def numbered(value: str) -> bool:

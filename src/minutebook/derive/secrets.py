@@ -7,9 +7,10 @@ a command's flag takes, and for passwords named in sentences.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from minutebook.derive.secret_assignments import assignment_hints, kind_of
 from minutebook.derive.secret_flags import flag_hints
 from minutebook.derive.secret_keys import beginning, key_hints
 from minutebook.derive.secret_prose import prose_hints
-from minutebook.derive.secret_scan import Scanner
+from minutebook.derive.secret_scan import LAST, Candidate, Scanner
+from minutebook.derive.secret_values import telling
 
 _DEEPEST = 50
 """Levels of a value that are gone into: each takes frames of the stack, which is a thousand."""
@@ -37,7 +39,9 @@ class Secret(msgspec.Struct, frozen=True):
 
 def find_secrets(text: str) -> list[Secret]:
     """The secrets of a text, in its order; where two meet, one that covers both."""
-    found = sorted(_scanner().candidates(text))
+    found = _scanner().candidates(text)
+    if found:
+        found = sorted((*found, *_again(text, found)))
     secrets: list[Secret] = []
     ranks: list[int] = []
     for start, rank, end, kind in found:
@@ -50,6 +54,26 @@ def find_secrets(text: str) -> list[Secret]:
             secrets.append(Secret(start, end, kind))
             ranks.append(rank)
     return secrets
+
+
+_MOST_AGAIN = 16
+"""Passwords of one text that are looked for in all of it."""
+
+
+def _again(text: str, found: list[Candidate]) -> Iterator[Candidate]:
+    """A password stands in other places of its text, too, where nothing says what it is."""
+    known = dict.fromkeys(text[start:end] for start, _, end, kind in found if kind == "password")
+    for value in islice(filter(telling, known), _MOST_AGAIN):
+        at = text.find(value)
+        while at >= 0:
+            end = at + len(value)
+            if not (_goes_on(text[at - 1 : at]) or _goes_on(text[end : end + 1])):
+                yield at, LAST + 1, end, "password"
+            at = text.find(value, end)
+
+
+def _goes_on(sign: str) -> bool:
+    return sign.isalnum() or sign in ("_", "-")
 
 
 @cache

@@ -182,7 +182,7 @@ def _filter(field: str, value: str) -> dict[str, Any]:
 
 def filled(text: str) -> tuple[int, int]:
     """``>80``, ``>=80``, ``<50``, ``<=50`` or ``80`` (from there on) as tenths of a percent."""
-    match = _BUDGET.fullmatch(text.strip())
+    match = _BUDGET.fullmatch(text.strip().removeprefix("budget:"))
     if match is None:
         raise BadArgument(
             f"'{text}' is not a share of the window: write 'budget:>80' or 'budget:<50', in quotes."

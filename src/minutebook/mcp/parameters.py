@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from minutebook.archive.finding import Sort as _Sort
 from minutebook.derive.usage.tally import Dimension
@@ -30,8 +30,8 @@ Project = Annotated[str | None, Field(description="Only projects whose path cont
 Agent = Annotated[
     str | None,
     Field(
-        description="A coding agent, by exactly the program= of an answer; else part of a "
-        "persona's name, role or slug."
+        description="A coding agent, by exactly the program= of an answer or its name; else part "
+        "of a persona's name, role or slug."
     ),
 ]
 Method = Annotated[_Method | None, Field(description="Only this method.")]
@@ -90,15 +90,15 @@ Session = Annotated[
 Recorded = Annotated[
     bool, Field(description="Only links that transcripts record, nothing inferred.")
 ]
-Limit = Annotated[int, Field(description="At most this many results.")]
+Limit = Annotated[int, Field(ge=1, description="At most this many results.")]
 Cursor = Annotated[
     str | None, Field(description="The cursor of the last answer, for the next page.")
 ]
-Words = Annotated[
+Subject = Annotated[
     str,
     Field(
         description="What the decision is about: those with all the words come first, then those "
-        "that mean something like it. Empty for all."
+        "with most of them, then those that mean something like it. Empty for all."
     ),
 ]
 By = Annotated[Dimension, Field(description="What to sum up by.")]
@@ -127,6 +127,7 @@ About = Annotated[
 ]
 Sessions = Annotated[
     Sequence[str],
+    BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
     Field(
         description="Sessions by the start of their id, title or name, also with rounds: "
         "3a4d64e0#3-7. Empty: wherever the query finds something."

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 from importlib.metadata import version
 from typing import Any
 
@@ -15,6 +16,7 @@ from pydantic_core import ErrorDetails
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.masking import hide
+from minutebook.derive.plain import one_line
 from minutebook.errors import BadArgument, MinutebookError
 from minutebook.mcp.engagement_tools import EngagementTools
 from minutebook.mcp.remedies import worded
@@ -36,13 +38,57 @@ _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_wor
 class _Server(MCPServer[Any]):
     """What is wrong with a call's arguments, without the validator's own words and links."""
 
+    def strict(self) -> None:
+        """Say in each schema that there are no other arguments."""
+        for tool in self._tool_manager.list_tools():
+            tool.parameters["additionalProperties"] = False
+
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        if (tool := self._tool_manager.get_tool(name)) is not None:
+            arguments = only_known(name, arguments, tool.parameters.get("properties", {}))
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
             if not isinstance(error.__cause__, ValidationError):
                 raise
             raise ToolError(" ".join(map(_mistake, error.__cause__.errors()))) from None
+
+
+_MEANT = {
+    "q": "query",
+    "text": "query",
+    "words": "query",
+    "question": "query",
+    "days": "since",
+    "from": "since",
+    "after": "since",
+    "to": "until",
+    "before": "until",
+    "id": "session",
+    "sessions": "session",
+    "repo": "project",
+    "path": "file",
+    "program": "agent",
+    "max_results": "limit",
+    "n": "limit",
+    "max_tokens": "budget",
+    "tokens": "budget",
+}
+"""What other tools call it, or what `decisions` once did, by what it is called here."""
+
+
+def only_known(tool: str, given: dict[str, Any], known: Iterable[str]) -> dict[str, Any]:
+    """The arguments of a call; one that the tool does not take is refused, not ignored."""
+    names = list(known)
+    if tool == "decisions" and "words" in given and "query" not in given:
+        given = {("query" if name == "words" else name): value for name, value in given.items()}
+    for name in given:
+        if name not in names:
+            close = get_close_matches(name, names, 1)
+            meant = _MEANT.get(name) if _MEANT.get(name) in names else next(iter(close), None)
+            other = f"use `{meant}`" if meant else f"it takes {', '.join(names)}"
+            raise ToolError(f"`{tool}` has no argument `{one_line(name)[:60]}`: {other}.")
+    return given
 
 
 def _mistake(wrong: ErrorDetails) -> str:
@@ -56,7 +102,7 @@ def create_server(archive: Archive, team: Archive | None = None) -> MCPServer[An
     """A server for an archive; whatever that was opened with, agents see no secrets. With a `team`,
     they read what that shares; what they write stays in one's own archive."""
     tools, kept = Tools(team or archive), EngagementTools(archive)
-    server: MCPServer[Any] = _Server(
+    server = _Server(
         "minutebook", instructions=INSTRUCTIONS, version=version("minutebook"), log_level="WARNING"
     )
     reading: list[Callable[..., str]] = [
@@ -84,6 +130,7 @@ def create_server(archive: Archive, team: Archive | None = None) -> MCPServer[An
         hints = _READ_ONLY if tool in reading else _WRITES
         plain = _plain(tool, ToolError, quotes_files=getattr(tool, "__self__", None) is kept)
         server.tool(annotations=hints, structured_output=False)(plain)
+    server.strict()
     for uri, resource in (
         ("minutebook://session/{session}", tools.session),
         ("minutebook://session/{session}/round/{round}", tools.round),

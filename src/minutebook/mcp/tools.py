@@ -13,8 +13,10 @@ from minutebook.archive.files import find_file
 from minutebook.archive.finding import bring_up_to_date, search
 from minutebook.archive.folding import hidden_once, once
 from minutebook.archive.instructions import compare, sessions_with
+from minutebook.archive.masking import hide
 from minutebook.archive.opening import reopened
 from minutebook.archive.passing import ghosts_of, matching
+from minutebook.archive.programs import is_agent
 from minutebook.archive.semantic import Meaning
 from minutebook.archive.threads import keys_of, threads, with_threads
 from minutebook.derive.genealogy import Pair
@@ -51,6 +53,7 @@ from minutebook.mcp.telling import (
     touched_lines,
     usage_line,
 )
+from minutebook.sources.registry import SOURCES
 from minutebook.verbs.context_text import account
 from minutebook.verbs.decisions import decisions, newest_first
 from minutebook.verbs.lineage import lineage_lines, of_agent
@@ -145,7 +148,7 @@ class Tools:
         )
         if not page:
             nothing = "Nothing was found. Other words, or fewer filters, may help."
-            return self._told(nothing + remarks)
+            return self._told(nothing + remarks + self._unknown(agent))
         many = f"{'at least ' if found.capped else ''}{found.total}"
         order = "best first" if sort == "relevance" and query.strip() else "newest first"
         return self._told(answer(f"{len(page)} of {many} found, {order}.{remarks}", page, more))
@@ -197,28 +200,29 @@ class Tools:
         page, more = paged(pairs, line, cursor, most)
         if not page:
             nothing = f"No (more) engagements pass. {remark}".rstrip()
-            return self._told(f"{nothing} `stats` counts what there is.")
+            return self._told(f"{nothing} `stats` counts what there is.{self._unknown(agent)}")
         head = f"{len(page)} of {len(pairs)} engagements, newest first. {remark}".rstrip()
         return self._told(answer(head, page, more))
 
     def decisions(
         self,
-        words: given.Words = "",
+        query: given.Subject = "",
         project: given.Project = None,
         agent: given.Agent = None,
         since: given.Since = None,
         limit: given.Limit = 20,
         cursor: given.Cursor = None,
     ) -> str:
-        """What was decided, newest first; with `words` by what it is about."""
+        """What was decided, newest first; with a `query` by what it is about."""
         passing = matching(self._archive.records(), _filters(project, agent, None, since))
         pairs, _ = once(self._archive, passing)
         with self._lock:
-            found = decisions(pairs, words, self._meaning.embedder)
+            found = decisions(pairs, query, self._meaning.embedder)
         short, most = self._archive.short, max(1, min(limit, 100))
         page, more = paged(found, lambda decision: decision_line(decision, short), cursor, most)
         if not page:
-            return self._told("No (more) decisions are about that.")
+            nothing = "are about that" if query.strip() else "pass these filters"
+            return self._told(f"No (more) decisions {nothing}.{self._unknown(agent)}")
         return self._told(answer(f"{len(page)} of {len(found)} decisions:", page, more))
 
     def show(
@@ -432,7 +436,19 @@ class Tools:
         """The rounds of an engagement."""
         return self._context(MOST_TOKENS, [], engagement=engagement)
 
-    # -- what could not be read
+    # -- what is not there
+
+    def _unknown(self, agent: str | None) -> str:
+        """A filter that no session of the archive can pass."""
+        if not agent or any(
+            is_agent(agent, record.source, record.agent_name, record.agent_role, record.slug)
+            for record in self._archive.records().values()
+        ):
+            return ""
+        sources = {record.source for record in self._archive.records().values()}
+        known = ", ".join(sorted(SOURCES.program_of(source) for source in sources))
+        named = hide(one_line(agent)[:60])
+        return f" No agent here is called '{named}'; programs: {known or 'none'}."
 
     def _told(self, text: str, damaged: Mapping[str, str] | None = None) -> str:
         """An answer, and the damaged files it lacks: the archive's own, and its sessions'."""

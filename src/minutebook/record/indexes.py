@@ -15,9 +15,11 @@ from minutebook.record.rounds import RoundRow
 from minutebook.record.store import write_atomically
 
 _SAFE = str.maketrans(
-    {char: f"&#{ord(char)};" for char in "<>&|"} | {char: f"\\{char}" for char in "\\`*[]"}
+    {char: f"&#{ord(char)};" for char in "<>|"} | {char: f"\\{char}" for char in "\\`*[]"}
 )
 # Between letters or digits an underscore is never emphasis (CommonMark 6.2).
+_ENTITY = re.compile(r"&(?=#[0-9xX]|[A-Za-z][A-Za-z0-9]{0,40};)")
+_SAID = re.compile(r"&#(38|60|62|124);|\\([\\`*\[\]_])")
 _MARKING = re.compile(r"(?<!\w)_++|_++(?!\w)")
 
 
@@ -99,7 +101,13 @@ def harmless(text: str) -> str:
     """Text that stays in its cell and cannot be taken for Markdown or HTML."""
     if not text.isprintable():
         text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return _MARKING.sub(lambda found: "\\_" * len(found[0]), text.translate(_SAFE))
+    text = _ENTITY.sub("&#38;", text).translate(_SAFE)
+    return _MARKING.sub(lambda found: "\\_" * len(found[0]), text)
+
+
+def without_escapes(text: str) -> str:
+    """What `harmless` was given, where a person reads it as it is."""
+    return _SAID.sub(lambda found: found[2] or chr(int(found[1])), text)
 
 
 def _day(timestamp: str | None) -> str:

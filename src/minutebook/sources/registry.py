@@ -68,10 +68,10 @@ class Registry(Mapping[str, Source]):
         return len(self._found)
 
     def by_program(self, program: str) -> Source | None:
-        """The adapter of a program, by what its command (``codex``) or its source is called."""
+        """The adapter of a program, by its command (``codex``), its source's name or its title."""
         wanted = program.lower()
         known = self.values()
-        return next((s for s in known if wanted in (s.program, s.name)), None)
+        return next((s for s in known if wanted in (s.program, s.name, s.title.lower())), None)
 
     def program_of(self, name: str) -> str:
         """What the command of a source's agent is called; the name itself, once its adapter is

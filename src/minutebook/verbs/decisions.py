@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from minutebook.index.analysis import STOP_WORDS, variants
 from minutebook.index.entry import seconds
 from minutebook.model import Text, ToolCall
 from minutebook.model.engagement import Engagement, SessionRecord
@@ -91,22 +92,37 @@ def decisions(
 ) -> list[Decision]:
     """The decisions of some engagements, newest first.
 
-    With words: those that have all of them somewhere about them, then, where an embedder can
-    tell, those that mean something like it, the most alike first.
+    With words: those that have all of them somewhere about them, then those that have most of
+    what the words say, then, where an embedder can tell, those that mean something like it, the
+    most alike first.
     """
     wanted = words.casefold().split()
+    telling = [(word, *variants(word)) for word in _telling(words)]
     found: list[Decision] = []
+    partly: list[tuple[int, Decision]] = []
     others: list[Decision] = []
     for record, engagement in newest_first(pair for pair in pairs if pair[1].key_decisions):
         project = project_of(engagement.project or record.cwd or "")
         around = f"{engagement.topic} {record.agent_name or ''} {project}"
         for text in engagement.key_decisions:
             where = f"{text} {around}".casefold()
-            has_all = all(word in where for word in wanted)
-            (found if has_all else others).append(Decision(text, record, engagement))
+            decision = Decision(text, record, engagement)
+            count = sum(any(form in where for form in forms) for forms in telling)
+            if all(word in where for word in wanted):
+                found.append(decision)
+            elif count and 2 * count >= len(telling):
+                partly.append((count, decision))
+            else:
+                others.append(decision)
+    found += [decision for _, decision in sorted(partly, key=lambda pair: -pair[0])]
     if embedder is not None and others:
         found += _alike(others, words, embedder())
     return found
+
+
+def _telling(words: str) -> list[str]:
+    """The words of a query that say what it is about."""
+    return [word for word in _words(words) if word not in STOP_WORDS]
 
 
 def _alike(known: list[Decision], words: str, embedder: Embedder) -> list[Decision]:

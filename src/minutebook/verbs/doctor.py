@@ -38,6 +38,8 @@ class CleanUp(msgspec.Struct, frozen=True):
     """Sessions that will be within a week."""
     next_in_days: float | None
     """Days until the next one that is not overdue; None where there is none."""
+    next_session: str | None = None
+    """The id of the session that is deleted first, overdue or not."""
 
 
 class AgentDiagnosis(msgspec.Struct, frozen=True):
@@ -69,6 +71,15 @@ class Diagnosis(msgspec.Struct, frozen=True):
     """Sessions in the archive, which needs no transcript."""
     agents: list[AgentDiagnosis] = []
     """The same by coding agent, those that were found."""
+    orphans: list[Trouble] = []
+    """Those of the troubles that are subagents of sessions that are gone."""
+
+    @property
+    def unusable(self) -> list[Trouble]:
+        """Files that are not transcripts, or could not be used: the ones every list counts."""
+        apart = {trouble.path for trouble in self.orphans}
+        used = [trouble for trouble in self.troubles if trouble.path not in apart]
+        return sorted_troubles([*self.foreign, *used])
 
 
 def diagnose(
@@ -99,16 +110,18 @@ def diagnose(
             known.bad_lines += report.bad_lines
         for bad in report.bad_lines:
             bad_lines.setdefault(Path(bad.path) if bad.path else transcript.path, []).append(bad)
+    orphans = sorted_troubles(library.orphans)
     return Diagnosis(
         sessions=len(usable),
         size=sum(transcript.size for transcript in usable),
         report=whole,
         bad_files=[BadFile(path, bad_lines[path]) for path in sorted(bad_lines)],
         foreign=sorted_troubles(foreign),
-        troubles=sorted_troubles(library.troubles + library.orphans),
+        troubles=sorted_troubles([*library.troubles, *orphans]),
         clean_ups=clean_ups(library, now),
         archived=len(archive.ledger().sessions),
         agents=_agents(usable, own, odd),
+        orphans=orphans,
     )
 
 
@@ -143,17 +156,19 @@ def _agents(
 def clean_ups(library: Library, now: float | None = None) -> list[CleanUp]:
     """The clean-up's next victims in each configuration folder, by modification time."""
     now = time.time() if now is None else now
-    roots: dict[tuple[str, Path], list[float]] = {}
+    roots: dict[tuple[str, Path], list[tuple[float, str]]] = {}
     for transcript in library.transcripts:
         if transcript.root is not None:
             age = (now - transcript.mtime) / _DAY
-            roots.setdefault((transcript.source, transcript.root), []).append(age)
+            roots.setdefault((transcript.source, transcript.root), []).append(
+                (age, transcript.session_id)
+            )
     found = []
-    for (source, root), ages in roots.items():
+    for (source, root), aged in roots.items():
         days = SOURCES[source].retention_days(root)
         if days is None:
             continue
-        left = sorted(days - age for age in ages)
+        left = sorted(days - age for age, _ in aged)
         ahead = [days_left for days_left in left if days_left > 0]
         found.append(
             CleanUp(
@@ -163,6 +178,7 @@ def clean_ups(library: Library, now: float | None = None) -> list[CleanUp]:
                 overdue=len(left) - len(ahead),
                 soon=sum(days_left <= SOON_DAYS for days_left in ahead),
                 next_in_days=round(ahead[0], 1) if ahead else None,
+                next_session=max(aged)[1],
             )
         )
     return found

@@ -9,10 +9,12 @@ only our hook is taken out of it.
 from __future__ import annotations
 
 import hashlib
+from difflib import SequenceMatcher
 from pathlib import Path
 
 import msgspec
 
+from minutebook.archive.masking import hide
 from minutebook.errors import Conflict, NotFound
 from minutebook.record.store import make_folder, write_atomically
 from minutebook.verbs.hook_settings import Settings
@@ -30,6 +32,8 @@ class Installed(msgspec.Struct, frozen=True):
     remark: str | None = None
     contents: dict[str, str] = {}
     """In a dry run: path → the text that would be written there."""
+    added: list[str] = []
+    """In a dry run: the lines that the settings file would have more."""
     emptied: bool = False
     """Whether the settings file held nothing but our hook, and is deleted."""
 
@@ -71,7 +75,8 @@ class Installation:
         done = Installed(list(self._files), self._place, backup, already)
         if dry_run:
             texts = {str(path): content.decode() for path, content in self._files.items()}
-            return msgspec.structs.replace(done, contents=texts)
+            added = _more_lines(before or b"", after or b"")
+            return msgspec.structs.replace(done, contents=texts, added=added)
         folders = {path.parent for path in self._files}
         parents = {p for folder in folders for p in (folder, *folder.parents)}
         inside = [p for p in parents if p == self.root or self.root in p.parents]
@@ -184,6 +189,15 @@ class Installation:
             return self.settings.path.read_bytes() if self.settings is not None else None
         except FileNotFoundError:
             return None
+
+
+def _more_lines(before: bytes, after: bytes) -> list[str]:
+    """Lines of ours; one of the person's that only gets a comma is not shown."""
+    old, new = (text.decode("utf-8", "replace").splitlines() for text in (before, after))
+    was, now = ([line.strip().rstrip(",") for line in lines] for lines in (old, new))
+    changes = SequenceMatcher(None, was, now, autojunk=False).get_opcodes()
+    added = (line for what, _, _, at, end in changes if what != "equal" for line in new[at:end])
+    return [hide(line) for line in added]  # a file on one line is written anew
 
 
 def _digest(content: bytes | None) -> str:
