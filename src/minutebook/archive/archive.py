@@ -417,12 +417,20 @@ class Archive:
         every, _ = self._everything()
         return cards_of(self, every)
 
-    def engagements(self, *, hidden: bool = False) -> Iterator[tuple[SessionRecord, Engagement]]:
-        """Every engagement, with the record of its session; those a person hid if asked for."""
-        for record in self.records().values():
-            for engagement in record.engagements:
-                if hidden or not (record.hidden or engagement.hidden):
-                    yield record, engagement
+    def engagements(
+        self, *, hidden: bool = False, copies: bool = False
+    ) -> Iterator[tuple[SessionRecord, Engagement]]:
+        """Every engagement, with the record of its session; those a person hid, and those of
+        copies of a conversation, only when asked for."""
+        from minutebook.archive.folding import once
+
+        pairs = (
+            (record, engagement)
+            for record in self.records().values()
+            for engagement in record.engagements
+            if hidden or not (record.hidden or engagement.hidden)
+        )
+        yield from pairs if copies else once(self, pairs)[0]
 
     # -- what a person says
 

@@ -18,6 +18,7 @@ from minutebook.derive.genealogy import (
     Pair,
     Place,
     copies_as_one,
+    is_corrected,
     with_copies,
     without_copies,
 )
@@ -92,8 +93,11 @@ def once(archive: Archive, pairs: Iterable[Pair]) -> tuple[list[Pair], int]:
 
 
 def apart(archive: Archive, pairs: Iterable[Pair]) -> tuple[list[Pair], list[Pair]]:
-    """Engagements without those of copies, and those of copies (UND-08)."""
+    """Engagements without those of copies, and those of copies (UND-08).
 
+    A session that is nothing but a copy of another of them is not in the list of sessions, and
+    neither are its engagements, however they were cut; but a person's word of it alone stays.
+    """
     found: dict[str, set[str]] | None = None
 
     def kin(session_id: str) -> set[str]:
@@ -104,7 +108,18 @@ def apart(archive: Archive, pairs: Iterable[Pair]) -> tuple[list[Pair], list[Pai
             found = copies(archive)
         return found.get(session_id, set())
 
-    return without_copies(pairs, kin)
+    kept, copies = without_copies(pairs, kin)
+    records = {record.session_id: record for record, _ in kept}
+    stands = archive.mere_copies(records) if len(records) > 1 else {}
+
+    def is_copy(pair: Pair) -> bool:
+        best = stands.get(pair[0].session_id)
+        return best is not None and not (is_corrected(pair) and not records[best].corrected)
+
+    if not stands:
+        return kept, copies
+    mere = [pair for pair in kept if is_copy(pair)]
+    return [pair for pair in kept if not is_copy(pair)], [*copies, *mere]
 
 
 def hidden_once(archive: Archive, records: dict[str, SessionRecord], filters: Filters) -> int:
