@@ -128,11 +128,13 @@ def print_report(archive: Archive, report: IngestReport) -> None:
         (report.unchanged, "unchanged"),
         (len(report.failures), "failed"),
         (report.inscribed.count("unusable"), "skipped (not transcripts)"),
-        (report.inscribed.count("duplicate"), "with an id another file has too"),
         (report.left, "left for the next run"),
     ]
     said = ", ".join(f"{count:,} {what}" for count, what in counts if count) or "nothing to do"
     terminal.say(f"{terminal.plural(report.sessions, 'session')}: {said}.")
+    if doubles := report.inscribed.count("duplicate"):
+        what = terminal.plural(doubles, "file has", "files have")
+        terminal.say(f"{what} the id of a session that another file has.")
     if report.ingested:
         by = f"by {report.forecast.extractor}"
         if report.forecast.destination is None:
