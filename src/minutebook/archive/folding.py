@@ -18,7 +18,6 @@ from minutebook.derive.genealogy import (
     Pair,
     Place,
     copies_as_one,
-    is_corrected,
     with_copies,
     without_copies,
 )
@@ -96,7 +95,8 @@ def apart(archive: Archive, pairs: Iterable[Pair]) -> tuple[list[Pair], list[Pai
     """Engagements without those of copies, and those of copies (UND-08).
 
     A session that is nothing but a copy of another of them is not in the list of sessions, and
-    neither are its engagements, however they were cut; but a person's word of it alone stays.
+    neither are its engagements, however they were cut; unless a person spoke of them, and what
+    they said does not hold for the other.
     """
     found: dict[str, set[str]] | None = None
 
@@ -112,14 +112,18 @@ def apart(archive: Archive, pairs: Iterable[Pair]) -> tuple[list[Pair], list[Pai
     records = {record.session_id: record for record, _ in kept}
     stands = archive.mere_copies(records) if len(records) > 1 else {}
 
-    def is_copy(pair: Pair) -> bool:
-        best = stands.get(pair[0].session_id)
-        return best is not None and not (is_corrected(pair) and not records[best].corrected)
+    mere = {id for id, best in stands.items() if not _spoken_of(archive, id, best)}
+    copies += [pair for pair in kept if pair[0].session_id in mere]
+    return [pair for pair in kept if pair[0].session_id not in mere], copies
 
-    if not stands:
-        return kept, copies
-    mere = [pair for pair in kept if is_copy(pair)]
-    return [pair for pair in kept if not is_copy(pair)], [*copies, *mere]
+
+def _spoken_of(archive: Archive, session_id: str, best: str) -> bool:
+    """Whether a person said something of a copy's engagements that its best copy never heard."""
+    known = {item.id for item in archive.minutes.heard(best)}
+    return any(
+        not item.undone and item.id not in known and getattr(item.statement, "engagement", None)
+        for item in archive.minutes.said(session_id)
+    )
 
 
 def hidden_once(archive: Archive, records: dict[str, SessionRecord], filters: Filters) -> int:

@@ -184,10 +184,6 @@ def is_one(engagement: Engagement, other: Engagement) -> bool:
 
 
 def _most_said(pair: Pair) -> tuple[bool, str, str]:
-    return is_corrected(pair), pair[0].ended or "", pair[0].session_id
-
-
-def is_corrected(pair: Pair) -> bool:
-    """Whether a person said something of an engagement."""
     record, engagement = pair
-    return any(name.startswith(f"{engagement.id}.") for name in record.corrected)
+    said = any(name.startswith(f"{engagement.id}.") for name in record.corrected)
+    return said, record.ended or "", record.session_id
