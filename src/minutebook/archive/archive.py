@@ -420,17 +420,10 @@ class Archive:
     def engagements(
         self, *, hidden: bool = False, copies: bool = False
     ) -> Iterator[tuple[SessionRecord, Engagement]]:
-        """Every engagement, with the record of its session; those a person hid, and those of
-        copies of a conversation, only when asked for."""
-        from minutebook.archive.folding import once
+        """Every engagement, with its session's record; hidden ones and copies if asked for."""
+        from minutebook.archive import folding  # brings the index's filters along
 
-        pairs = (
-            (record, engagement)
-            for record in self.records().values()
-            for engagement in record.engagements
-            if hidden or not (record.hidden or engagement.hidden)
-        )
-        yield from pairs if copies else once(self, pairs)[0]
+        return iter(folding.every(self, hidden=hidden, copies=copies))
 
     # -- what a person says
 
@@ -442,8 +435,7 @@ class Archive:
 
     def said(self, session: str | None = None) -> list[Said]:
         """What a person said, of a session or of any, in order; taken back is marked."""
-        known = self.minutes
-        every = known.said(self.resolve(session)) if session else known.all_said()
+        every = self.minutes.said(self.resolve(session)) if session else self.minutes.all_said()
         return [masked(item, self.hide) for item in every]
 
     def search(

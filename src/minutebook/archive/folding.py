@@ -132,6 +132,17 @@ def hidden_once(archive: Archive, records: dict[str, SessionRecord], filters: Fi
     return len(found) if filters.copies else len(once(archive, found)[0])
 
 
+def every(archive: Archive, *, hidden: bool, copies: bool) -> list[Pair]:
+    """All engagements in the order of their records; hidden ones and copies if asked for."""
+    pairs = [
+        (record, engagement)
+        for record in archive.records().values()
+        for engagement in record.engagements
+        if hidden or not (record.hidden or engagement.hidden)
+    ]
+    return pairs if copies else once(archive, pairs)[0]
+
+
 def visible(records: Iterable[SessionRecord], *, hidden: bool = False) -> list[Pair]:
     """The engagements of records that a person has not hidden; or those they have."""
     return [
