@@ -298,7 +298,7 @@ def test_the_hook_takes_the_minutes_behind_claudes_back(tmp_path: Path) -> None:
     event = {"session_id": transcript.stem, "transcript_path": str(transcript), "reason": "other"}
     fire(script, event, archive)
     assert not layout.hook_log.exists(), "it did not wait for the work"
-    assert "engagements" in awaited(layout)
+    assert "1 engagement (" in awaited(layout)
     assert transcript.stem in Archive(archive, (transcript,)).minutes.stored()
     assert layout.present(), "the session is over: its last round is inscribed too"
 

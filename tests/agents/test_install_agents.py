@@ -159,7 +159,7 @@ def test_a_session_is_found_by_its_id(tmp_path: Path, said: str) -> None:
         MINUTEBOOK_EVENT=event if said == "whole" else event[:-6],
     )
     assert done.returncode == 0, done.stderr
-    assert "pi-one: 1 engagements (turn ended)" in awaited(layout)
+    assert "pi-one: 1 engagement (turn ended)" in awaited(layout)
     assert set(Archive(layout.root, ()).minutes.stored()) == {"pi-one"}
 
 

@@ -326,7 +326,7 @@ def test_ten_thousand_rounds_are_not_given_at_once(hostile: tuple[Path, Path]) -
     first, stats = asked(*hostile, ask)
     assert tokens(first) <= HARD_LIMIT + 200
     assert MOST_TOKENS < HARD_LIMIT
-    assert "1 sessions" in stats
+    assert "1 session, 1 engagement" in stats
 
 
 @pytest.mark.parametrize(

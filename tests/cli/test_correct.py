@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import minutebook
+from minutebook.model.said import Undo
 from tests.cli.conftest import Ran, Run
 
 REED = "eb82c016-c70f-5ceb-a51c-144afda4b7b3"
@@ -18,10 +19,10 @@ class Typing:
     """The command line on an archive of one's own."""
 
     def __init__(self, run: Run, root: Path, archive: Path) -> None:
-        self._run, self._root, self.archive = run, root, archive
+        self._run, self.root, self.archive = run, root, archive
 
     def __call__(self, *args: object) -> Ran:
-        return self._run(*args, "--root", self._root, "--archive", self.archive)
+        return self._run(*args, "--root", self.root, "--archive", self.archive)
 
     def done(self, *args: object) -> str:
         ran = self("correct", *args)
@@ -98,11 +99,20 @@ def test_list_shows_what_was_said_and_undo_what_is_taken_back(typed: Typing) -> 
     assert "Taken back (eb82c016): noted on the session: remember." in typed.done("undo")
     assert "starred the session" in typed.done("undo")
     assert "method=debug" in typed.done("undo", "Reed")
-    lines = typed.done("list", "Reed").splitlines()
+    typed.done("Reed", "1", "topic=Something else")
+    told = typed.json("correct", "undo", "Reed")
+    assert told["undone"]["undone"] and "topic=Something else" in told["undone"]["words"]
+    assert told["engagement"]["id"] == told["undone"]["statement"]["engagement"]
+    assert told["engagement"]["topic"] != "Something else"
+    typed.done("Reed", "1", "topic=Something else")
+    book = minutebook.open_archive(typed.archive, [typed.root])
+    spoken = book.say("Reed", Undo())
+    assert spoken.undone is not None and spoken.undone.undone and spoken.engagement is not None
+    lines = typed.done("list", "Reed").splitlines()[:4]
     assert [("taken back" in line) for line in lines] == [True, True, False, False]
     assert "method=debug" in lines[0] and "remember" in lines[1] and "took back" in lines[2]
     items = typed.json("correct", "list", "Reed")["said"]
-    assert [item["undone"] for item in items] == [True, True, False, False]
+    assert [item["undone"] for item in items][:4] == [True, True, False, False]
     assert all(item["at"] and item["words"] for item in items)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -115,3 +116,32 @@ def test_progress_and_colour_on_a_terminal(places: list[str]) -> None:
     """Methods are coloured where a person looks, and the page is named."""
     seen = in_terminal(["ingest", *places], COLUMNS="100")
     assert "\x1b[" in seen and "engagements-index.md" in seen
+
+
+def test_every_session_is_in_one_class(run: Run, examples: Path, tmp_path: Path) -> None:
+    """ING-30, OPS-18: a session whose transcript was deleted and restored is unchanged, so the
+    classes add up; a file of the same id is in none; `status` says no more than it knows."""
+    root, archive = tmp_path / "claude", tmp_path / "archive"
+    shutil.copytree(examples, root)
+    places = ["--root", str(root), "--archive", str(archive)]
+    for file in root.rglob("*.jsonl"):
+        os.utime(file, (1_600_000_000, 1_600_000_000))
+    assert run("ingest", *places).status == 0
+    (path,) = root.glob("projects/*/7c8fc3ae*.jsonl")
+    path.unlink()
+    ran = run("export-claude", "7c8fc3ae", "--out", str(path), "--archive", str(archive))
+    assert ran.status == 0, ran.err
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    said = run("status", *places).out
+    assert "1 session has a changed transcript" in said and "grown" not in said
+    assert "archives what is new there, if anything" in said
+    assert "9 sessions: 9 unchanged." in run("ingest", *places).out
+    shutil.copytree(path.parent, root / "projects" / "-elsewhere")
+    out = run("ingest", *places).out
+    assert "9 sessions: 9 unchanged." in out and "of a session that another file has" in out
+
+
+def test_what_repeats_is_paid_for_by_nobody_offline(run: Run, places: list[str]) -> None:
+    """UND-08, ING-30: an offline run says that copies are extracted once, and names no price."""
+    out = run("ingest", *places).out
+    assert "rounds of another: those are extracted once." in out and "paid for" not in out

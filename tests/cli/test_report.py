@@ -13,6 +13,7 @@ from minutebook.errors import BadArgument
 from minutebook.extract.offline import OfflineExtractor
 from minutebook.mcp.tools import Tools
 from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.model.said import Set, Undo
 from minutebook.record.engagements import append_record
 from minutebook.verbs.ingest import ingest
 from minutebook.verbs.report import report_markdown
@@ -47,6 +48,11 @@ def test_a_report_of_one_session(run: Run, places: list[str]) -> None:
     with open_archive(places[3], [places[1]]) as archive:
         own = archive.report("7c8fc3ae")
         assert own.session is not None and own.session.rounds == 6
+        assert own.session.summary is None
+        archive.say("7c8fc3ae", Set("1", values={"topic": "Zzz"}))
+        after = archive.report("7c8fc3ae").session
+        assert after is not None and after.summary is None, "rules only repeat the old topics"
+        archive.say("7c8fc3ae", Undo())
         assert "Add passkey login" in Tools(archive).report(session="7c8fc3ae")
         with pytest.raises(BadArgument, match="leave out since"):
             archive.report("Reed", since="March")

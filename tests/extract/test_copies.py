@@ -8,23 +8,32 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from minutebook.archive import Archive
 from minutebook.archive.engagements import rounds_of_engagement
 from minutebook.archive.finding import search
 from minutebook.cli.main import main
+from minutebook.cli.remedies import worded as cli_worded
 from minutebook.derive.genealogy import Copy, copied
+from minutebook.errors import Ambiguous
 from minutebook.extract.anthropic import AnthropicExtractor
 from minutebook.extract.offline import OfflineExtractor
 from minutebook.extract.secret import Secret
 from minutebook.index.query import Query
+from minutebook.mcp.remedies import worded as mcp_worded
 from minutebook.mcp.tools import Tools
 from minutebook.model.engagement import SessionRecord
+from minutebook.model.said import Set
+from minutebook.record.engagements import append_record
 from minutebook.verbs.correct import correct
 from minutebook.verbs.ingest import Ingestion, IngestReport, ingest
+from minutebook.verbs.materialise import materialise
+from minutebook.verbs.share import export
 from minutebook.verbs.stats import stats
 from minutebook.verbs.survey import survey
+from minutebook.verbs.tag import tag
 from minutebook.web.api import engagements
 from minutebook.web.decisions import decisions_of
 from minutebook.web.selection import Selection
@@ -214,7 +223,8 @@ def test_every_front_end_counts_a_copy_once(held: Held, capsys: pytest.CaptureFi
     first = told(archive, FIRST).engagements[0]
     correct(archive, FIRST, first.id, "topic=Prune only the apple trees")
     archive.read_again()
-    assert len(list(archive.engagements())) == 4
+    assert len(list(archive.engagements())) == 2
+    assert len(list(archive.engagements(copies=True))) == 4
     listed = search(archive, Query())
     assert (listed.total, listed.copies_hidden) == (2, 2)
     assert "Prune only the apple trees" in {h.engagement.topic for h in listed.hits if h.engagement}
@@ -229,3 +239,105 @@ def test_every_front_end_counts_a_copy_once(held: Held, capsys: pytest.CaptureFi
     with pytest.raises(SystemExit):
         main(["stats", *place])
     assert "counted once" in "".join(capsys.readouterr())
+
+
+def renewed(records: list[Record]) -> list[Record]:
+    """A copy that an agent gave ids of its own."""
+    found = []
+    for record in records:
+        changed = {**record, "uuid": f"new-{record['uuid']}"}
+        if "id" in record.get("message", {}):
+            changed["message"] = {**record["message"], "id": changed["uuid"]}
+        found.append(changed)
+    return found
+
+
+def test_a_mere_copy_counts_nowhere_however_it_was_cut(held: Held) -> None:
+    """UND-08: a session that is nothing but a copy of another one, under other ids, is not in the
+    list of sessions, and its engagements, cut otherwise, are counted by none of the others; a
+    person's word of it alone stays."""
+    whole = rounds(8)
+    archive = held(first=whole, fork=renewed(whole[:10]))
+    ingest(archive, OfflineExtractor(), ended=True)
+    archive.read_again()
+    archive.lineage()
+    kept = told(archive, FORK).engagements[0]
+    moved = msgspec.structs.replace(
+        archive.minutes.stored()[FORK],
+        engagements=(
+            msgspec.structs.replace(
+                kept, id="another-cut", topic="Another cut", started="2026-03-01T10:02:00.000Z"
+            ),
+        ),
+    )
+    append_record(archive.layout, moved)
+    archive.read_again()
+    assert told(archive, FORK).copy_of is None
+    assert [session.id for session in archive.sessions()] == [FIRST]
+    assert {record.session_id for record, _ in archive.engagements()} == {FIRST}
+    assert len(list(archive.engagements(copies=True))) > len(list(archive.engagements()))
+    counted = stats(archive, Query())
+    assert (counted.sessions, archive.report(since="2026-01-01").sessions) == (1, 1)
+    assert counted.engagements == len(list(archive.engagements())) == len(_listed(archive))
+    assert Tools(archive).stats().startswith("1 session, ")
+    archive.say(FORK, Set("another-cut", values={"topic": "What I call it"}))
+    assert "What I call it" in [engagement.topic for _, engagement in archive.engagements()]
+
+
+def _listed(archive: Archive) -> list[str]:
+    return re.findall(r" engagement=(\S+)", Tools(archive).engagements(limit=100))
+
+
+def test_strangers_with_one_id_are_not_joined(held: Held, tmp_path: Path) -> None:
+    """SHARE-01, CTX-02: an id that two sessions have by chance is refused by every front end, with
+    the sessions; a session beside it says which; a person's tag joins them."""
+    archive = held(first=rounds(4), other=rounds(5, own="other"))
+    ingest(archive, OfflineExtractor(), ended=True)
+    for id in (FIRST, OTHER):
+        record = archive.minutes.stored()[id]
+        same = (msgspec.structs.replace(record.engagements[0], id="prune-trees"),)
+        append_record(archive.layout, msgspec.structs.replace(record, engagements=same))
+    archive.read_again()
+    short = [archive.short(id) for id in (FIRST, OTHER)]
+    tools = Tools(archive)
+    asked_for: list[Callable[[], object]] = [
+        lambda: export(archive, "prune-trees"),
+        lambda: export(archive, "prune-t"),
+        lambda: materialise(archive, [], engagement="prune-trees"),
+        lambda: tools.context(engagement="prune-trees"),
+        lambda: tools.engagement("prune-trees"),
+    ]
+    for ask in asked_for:
+        with pytest.raises(Ambiguous, match=", ".join(short)) as refused:
+            ask()
+        assert "export SESSION ENGAGEMENT" in cli_worded(refused.value)
+        assert "--" not in mcp_worded(refused.value) and "sessions" in mcp_worded(refused.value)
+    line = next(one for one in tools.engagements().split("\n- ") if short[1] in one)
+    (session,) = re.findall(r"session=(\S+) engagement=prune-trees", line)
+    answer = tools.context(sessions=[session], engagement="prune-trees")
+    assert "the other tree 1" in answer and "the shared tree 1" not in answer
+    assert export(archive, short[0], "prune-trees").sessions == 1
+    assert export(archive, short[0], "prune-t").rounds == 4
+    tag(archive, OTHER, "1-2", "grafting")
+    tag(archive, FIRST, "3", "grafting")
+    made = export(archive, "graf", format="md")
+    assert (made.sessions, made.rounds) == (2, 3)
+    place = ["--root", str(archive.places[0]), "--archive", str(archive.root)]
+    for words, status in ((["prune-trees"], 2), (["grafting"], 0)):
+        with pytest.raises(SystemExit) as ended:
+            main(["export", *words, "--out", str(tmp_path / "w.md"), *place])
+        assert ended.value.code == status
+
+
+def test_export_says_how_many_sessions_are_in_a_file(
+    held: Held, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """SHARE-01: who gives a file away reads that it is of several sessions."""
+    archive = held(first=rounds(4), other=rounds(5, own="other"))
+    ingest(archive, OfflineExtractor(), ended=True)
+    for id in (FIRST, OTHER):
+        tag(archive, id, "1", "grafting")
+    place = ["--root", str(archive.places[0]), "--archive", str(archive.root)]
+    with pytest.raises(SystemExit):
+        main(["export", "grafting", "--out", str(tmp_path / "w.md"), *place])
+    assert "2 rounds of 2 sessions written" in capsys.readouterr().err

@@ -50,7 +50,11 @@ def test_a_fork_is_one_hit_the_most_complete(tmp_path: Path) -> None:
         cli, ["search", "walnut", "--root", str(places), "--archive", str(archive.root)]
     )
     assert f"also in {FIRST[:8]}" in run.output
-    topic = told[0] if (told := [e.topic for r, e in archive.engagements() if r.copy_of]) else ""
+    topic = (
+        told[0]
+        if (told := [e.topic for r, e in archive.engagements(copies=True) if r.copy_of])
+        else ""
+    )
     assert [h.copies for h in search(archive, parse_query(topic), mode="lexical").hits][:1] == [
         (FIRST,)
     ], "also where one is found by its label and the other by what was said"
@@ -67,7 +71,7 @@ def test_engagements_of_copies_are_listed_once(tmp_path: Path) -> None:
         put(places, *rounds("walnut", "cherry", "medlar", *more, own=own), name=name)
     archive = Archive(tmp_path / "archive", (places,))
     ingest(archive, OfflineExtractor())
-    pairs = list(archive.engagements())
+    pairs = list(archive.engagements(copies=True))
     starts = {(record.session_id, engagement.started) for record, engagement in pairs}
     same = [pair for pair in pairs if pair[0].session_id in (FIRST, FORK)]
     assert len(same) == 2 and len({started for _, started in starts}) == 1

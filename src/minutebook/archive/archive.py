@@ -417,12 +417,13 @@ class Archive:
         every, _ = self._everything()
         return cards_of(self, every)
 
-    def engagements(self, *, hidden: bool = False) -> Iterator[tuple[SessionRecord, Engagement]]:
-        """Every engagement, with the record of its session; those a person hid if asked for."""
-        for record in self.records().values():
-            for engagement in record.engagements:
-                if hidden or not (record.hidden or engagement.hidden):
-                    yield record, engagement
+    def engagements(
+        self, *, hidden: bool = False, copies: bool = False
+    ) -> Iterator[tuple[SessionRecord, Engagement]]:
+        """Every engagement, with its session's record; hidden ones and copies if asked for."""
+        from minutebook.archive import folding  # brings the index's filters along
+
+        return iter(folding.every(self, hidden=hidden, copies=copies))
 
     # -- what a person says
 
@@ -434,8 +435,7 @@ class Archive:
 
     def said(self, session: str | None = None) -> list[Said]:
         """What a person said, of a session or of any, in order; taken back is marked."""
-        known = self.minutes
-        every = known.said(self.resolve(session)) if session else known.all_said()
+        every = self.minutes.said(self.resolve(session)) if session else self.minutes.all_said()
         return [masked(item, self.hide) for item in every]
 
     def search(

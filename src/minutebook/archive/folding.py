@@ -92,8 +92,12 @@ def once(archive: Archive, pairs: Iterable[Pair]) -> tuple[list[Pair], int]:
 
 
 def apart(archive: Archive, pairs: Iterable[Pair]) -> tuple[list[Pair], list[Pair]]:
-    """Engagements without those of copies, and those of copies (UND-08)."""
+    """Engagements without those of copies, and those of copies (UND-08).
 
+    A session that is nothing but a copy of another of them is not in the list of sessions, and
+    neither are its engagements, however they were cut; unless a person spoke of them, and what
+    they said does not hold for the other.
+    """
     found: dict[str, set[str]] | None = None
 
     def kin(session_id: str) -> set[str]:
@@ -104,13 +108,39 @@ def apart(archive: Archive, pairs: Iterable[Pair]) -> tuple[list[Pair], list[Pai
             found = copies(archive)
         return found.get(session_id, set())
 
-    return without_copies(pairs, kin)
+    kept, copies = without_copies(pairs, kin)
+    records = {record.session_id: record for record, _ in kept}
+    stands = archive.mere_copies(records) if len(records) > 1 else {}
+
+    mere = {id for id, best in stands.items() if not _spoken_of(archive, id, best)}
+    copies += [pair for pair in kept if pair[0].session_id in mere]
+    return [pair for pair in kept if pair[0].session_id not in mere], copies
+
+
+def _spoken_of(archive: Archive, session_id: str, best: str) -> bool:
+    """Whether a person said something of a copy's engagements that its best copy never heard."""
+    known = {item.id for item in archive.minutes.heard(best)}
+    return any(
+        not item.undone and item.id not in known and getattr(item.statement, "engagement", None)
+        for item in archive.minutes.said(session_id)
+    )
 
 
 def hidden_once(archive: Archive, records: dict[str, SessionRecord], filters: Filters) -> int:
     """How many engagements a list leaves out because a person hid them; copies count once."""
     found = hidden_of(records, filters)
     return len(found) if filters.copies else len(once(archive, found)[0])
+
+
+def every(archive: Archive, *, hidden: bool, copies: bool) -> list[Pair]:
+    """All engagements in the order of their records; hidden ones and copies if asked for."""
+    pairs = [
+        (record, engagement)
+        for record in archive.records().values()
+        for engagement in record.engagements
+        if hidden or not (record.hidden or engagement.hidden)
+    ]
+    return pairs if copies else once(archive, pairs)[0]
 
 
 def visible(records: Iterable[SessionRecord], *, hidden: bool = False) -> list[Pair]:

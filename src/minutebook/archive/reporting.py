@@ -206,7 +206,7 @@ def session_report(archive: Archive, session_id: str) -> Report:
 
 def _summary(record: SessionRecord | None, pairs: Iterable[Pair]) -> str | None:
     """What is said of the whole session, unless it only repeats the topics."""
-    said = record.session_summary if record is not None else None
+    said = record.told_summary if record is not None else None
     return said if said and not all(e.topic in said for _, e in pairs) else None
 
 

@@ -54,7 +54,7 @@ class Spoken(msgspec.Struct, frozen=True, kw_only=True):
     """What was taken back."""
     session: SessionRecord
     engagement: Engagement | None = None
-    """The engagement that was meant, as it is now."""
+    """The engagement that was meant, or of which something was taken back, as it is now."""
     made: Engagement | None = None
     """What a split made."""
     thread: str | None = None
@@ -96,13 +96,15 @@ def say_all(archive: Archive, session: str, statements: Sequence[Statement]) -> 
 def _spoken(archive: Archive, said: Said, undone: Said | None, indexed: bool) -> Spoken:
     record = archive.record(said.session_id)
     shown = hidden(said, archive.hide)
-    about = getattr(said.statement, "engagement", "")
+    last = undone.statement if undone is not None else said.statement
+    about = getattr(last, "engagement", "")
     made = said.statement.made if isinstance(said.statement, Split) else ""
     found = dict(zip(_ids(archive, record), record.engagements, strict=True))
-    last = undone.statement if undone is not None else said.statement
+    if undone is not None:
+        undone = hidden(msgspec.structs.replace(undone, undone=True), archive.hide)
     return Spoken(
         said=shown,
-        undone=hidden(undone, archive.hide) if undone is not None else None,
+        undone=undone,
         session=record,
         engagement=found.get(about),
         made=found.get(made),

@@ -107,7 +107,7 @@ def engagements(archive: Archive, ctx: click.Context, begun: str) -> Iterator[tu
     """The engagements of the session that was named, else all, with their topics."""
     named = ctx.params.get("session")
     only = archive.resolve(named) if isinstance(named, str) and named else None
-    for record, engagement in archive.engagements():
+    for record, engagement in archive.engagements(copies=True):
         if only in (None, record.session_id) and engagement.id.startswith(begun):
             yield engagement.id, engagement.topic
 

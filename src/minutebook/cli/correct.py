@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
-import msgspec
 
 from minutebook.archive import Archive
 from minutebook.archive.saying import Spoken
@@ -28,7 +27,7 @@ from minutebook.model.said import (
     Unhide,
     Unstar,
 )
-from minutebook.verbs.correct import in_words, parse_span, refuse_nothing, set_fields
+from minutebook.verbs.correct import in_words, parse_span, refuse_nothing, set_fields, with_words
 
 F = TypeVar("F", bound=Callable[..., Any])
 _DEFAULT = "set"
@@ -233,7 +232,7 @@ def list_(session: str | None, roots: tuple[str, ...], archive: str | None, as_j
     book = opened(archive, roots)
     said = book.said(session)
     if as_json:
-        print_json(said=[{**msgspec.to_builtins(item), "words": in_words(item)} for item in said])
+        print_json(said=[with_words(item) for item in said])
         return
     for item in said:
         when = instant(item.at)
@@ -251,8 +250,8 @@ def list_(session: str | None, roots: tuple[str, ...], archive: str | None, as_j
 def _print(book: Archive, spoken: Spoken, as_json: bool) -> None:
     if as_json:
         print_json(
-            said={**msgspec.to_builtins(spoken.said), "words": in_words(spoken.said)},
-            undone=spoken.undone,
+            said=with_words(spoken.said),
+            undone=with_words(spoken.undone) if spoken.undone is not None else None,
             engagement=spoken.engagement,
             made=spoken.made,
             thread=spoken.thread,

@@ -87,7 +87,8 @@ def command(
         )
         return
     count = terminal.plural(made.rounds, "round")
-    terminal.note(f"{count} written to {out} ({terminal.size(size)}).")
+    of = f" of {made.sessions} sessions" if made.sessions > 1 else ""
+    terminal.note(f"{count}{of} written to {out} ({terminal.size(size)}).")
 
 
 def _say_what_is_masked(made: SharedFile) -> None:

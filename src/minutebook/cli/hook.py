@@ -14,6 +14,7 @@ import msgspec
 from minutebook.archive import Archive, open_archive
 from minutebook.cli.options import archive_option
 from minutebook.derive.plain import clean, one_line
+from minutebook.derive.wording import plural
 from minutebook.errors import Locked, MinutebookError
 from minutebook.extract.choose import choose_extractor
 from minutebook.record.layout import Layout
@@ -70,7 +71,7 @@ def _take(layout: Layout, event: str, program: str | None) -> str:
             if not transcripts:
                 return f"{one_line(id)[:36]}: there is no transcript ({why})"
             report = ingest(archive, choose_extractor("offline"), transcripts, ended=True)
-            return f"{one_line(id)[:36]}: {report.engagements} engagements ({why})"
+            return f"{one_line(id)[:36]}: {plural(report.engagements, 'engagement')} ({why})"
         except Locked:
             if time.monotonic() > deadline:
                 raise

@@ -104,7 +104,7 @@ def print_survey(
         f"{terminal.plural(ghosts, 'ghost')} (never sent), {unchanged:,} unchanged."
     )
     if copies:
-        terminal.say(_copies(copies))
+        terminal.say(_copies(copies, by_model=extractor.destination is not None))
     model = f" ({extractor.model})" if extractor.model else ""
     if extractor.destination is None:
         terminal.say("Offline: nothing is sent, nothing is charged.")
@@ -128,11 +128,13 @@ def print_report(archive: Archive, report: IngestReport) -> None:
         (report.unchanged, "unchanged"),
         (len(report.failures), "failed"),
         (report.inscribed.count("unusable"), "skipped (not transcripts)"),
-        (report.inscribed.count("duplicate"), "with an id another file has too"),
         (report.left, "left for the next run"),
     ]
     said = ", ".join(f"{count:,} {what}" for count, what in counts if count) or "nothing to do"
     terminal.say(f"{terminal.plural(report.sessions, 'session')}: {said}.")
+    if doubles := report.inscribed.count("duplicate"):
+        what = terminal.plural(doubles, "file has", "files have")
+        terminal.say(f"{what} the id of a session that another file has.")
     if report.ingested:
         by = f"by {report.forecast.extractor}"
         if report.forecast.destination is None:
@@ -141,7 +143,8 @@ def print_report(archive: Archive, report: IngestReport) -> None:
         terminal.say()
         print_engagements(archive)
     if report.copies:
-        terminal.say(_copies(report.copies))
+        by_model = report.forecast.destination is not None
+        terminal.say(_copies(report.copies, by_model=by_model))
     if report.calls:
         usage = report.usage
         terminal.say(
@@ -153,9 +156,10 @@ def print_report(archive: Archive, report: IngestReport) -> None:
     _print_problems(archive, report)
 
 
-def _copies(count: int) -> str:
+def _copies(count: int, *, by_model: bool) -> str:
     what = terminal.plural(count, "session repeats", "sessions repeat")
-    return f"{what} rounds of another: those are extracted and paid for once."
+    once = "extracted and paid for once" if by_model else "extracted once"
+    return f"{what} rounds of another: those are {once}."
 
 
 def print_backlog(report: IngestReport) -> None:
@@ -189,12 +193,7 @@ def print_held(report: IngestReport) -> None:
 
 def print_engagements(archive: Archive) -> None:
     """The newest engagements, what there is of which method, and where to read on."""
-    shown = (
-        (record, engagement)
-        for record, engagement in archive.engagements()
-        if not (record.hidden or engagement.hidden)
-    )
-    pairs, copies = once(archive, shown)
+    pairs, copies = once(archive, archive.engagements(copies=True))
     print_newest(archive, pairs)
     methods = Counter(engagement.method for _, engagement in pairs)
     told = ", ".join(f"{count:,} {method}" for method, count in methods.most_common())

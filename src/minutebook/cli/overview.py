@@ -65,7 +65,7 @@ def _print_commands(
     book: Archive, found: SessionList, root: Path | None, archive: Path | None
 ) -> None:
     """Where the archive is, and the three things to do next."""
-    labelled = next(book.engagements(), None) is not None
+    labelled = next(book.engagements(copies=True), None) is not None
     there = "" if book.root.is_dir() else " (the first `ingest` creates it)"
     terminal.say(f"Archive: {terminal.one_line(str(book.root))}{there}")
     terminal.say()

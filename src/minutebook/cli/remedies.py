@@ -40,6 +40,8 @@ REMEDIES = {
     "threads": "`minutebook search --threads` lists them.",
     "archive": "`minutebook ingest --archive {root}` makes one.",
     "engagements": "`minutebook search --in engagements --json` has their ids.",
+    "one-of-sessions": "Name the session before it: `minutebook export SESSION ENGAGEMENT`, or "
+    "`minutebook context SESSION --engagement ID`.",
     "embedding-model": "Give it with --model.",
     "sessions": "`minutebook sessions --ghosts` lists them all.",
     "start": "`minutebook engagement start` begins one.",

@@ -36,7 +36,7 @@ def command(roots: tuple[str, ...], archive: str | None, as_json: bool) -> None:
         terminal.say("Some of it is in the first release's format: the next `ingest` upgrades it.")
     if found.before_upgrade is not None:
         terminal.say(f"Copies from before the upgrade are in {found.before_upgrade}")
-    _list("has grown", "have grown", found.grown)
+    _list("has a changed transcript", "have changed transcripts", found.grown)
     _list("is over and not inscribed", "are over and not inscribed", found.ended)
     _list("may still be running", "may still be running", found.live)
     if found.held_back:
@@ -44,7 +44,7 @@ def command(roots: tuple[str, ...], archive: str | None, as_json: bool) -> None:
     _lost(found.lost)
     warn_of_clean_ups(found.clean_ups)
     if found.grown or found.ended:
-        terminal.say("`minutebook inscribe --all` archives them.")
+        terminal.say("`minutebook inscribe --all` archives what is new there, if anything.")
 
 
 def _lost(lost: dict[str, int]) -> None:

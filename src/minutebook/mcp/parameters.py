@@ -135,7 +135,10 @@ Sessions = Annotated[
 ]
 Engagement = Annotated[
     str | None,
-    Field(description="Instead of a query: the engagement= of an answer. Its rounds, in full."),
+    Field(
+        description="Instead of a query: the engagement= of an answer. Its rounds, in full. Where "
+        "several sessions have that id, give the session of the answer in sessions, too."
+    ),
 ]
 Compressed = Annotated[bool, Field(description="One line per round, none in full.")]
 Tokens = Annotated[int, Field(description="At most this many tokens, 25,000 at the most.")]

@@ -18,6 +18,7 @@ REMEDIES = {
     "no-round-filters": "Leave out command, error, budget and has_tools.",
     "threads": "`search` names threads as thread=.",
     "engagements": "`engagements` lists them.",
+    "one-of-sessions": "Give `context` one of them in sessions, with the engagement.",
 }
 """By the name an error gives; one without an entry has no remedy that an agent could apply."""
 

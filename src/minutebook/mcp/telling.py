@@ -147,7 +147,7 @@ def engagement_line(pair: Pair, short: Short, thread: str | None = None) -> str:
         f"in '{one_line(record.given_title)}'" if record.given_title else "",
         f"→ {one_line(engagement.outcome)[:_OUTCOME]}" if engagement.outcome else "",
         f"note: {one_line(engagement.note)[:_OUTCOME]}" if engagement.note else "",
-        f"engagement={one_line(engagement.id)}",
+        f"session={short(record.session_id)} engagement={one_line(engagement.id)}",
         f"kept in engagement.md as {one_line(engagement.prospective)}"
         if engagement.prospective
         else "",

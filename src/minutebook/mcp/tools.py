@@ -306,7 +306,7 @@ class Tools:
         )
         lines = report_markdown(found).splitlines()
         page, more = paged(lines, str, cursor, len(lines))
-        head = f"{found.engagements} engagements of {found.sessions} sessions:"
+        head = f"{plural(found.engagements, 'engagement')} of {plural(found.sessions, 'session')}:"
         if (week := found.latest) is not None:
             head = f"The latest week with work: since={week.since}, until={week.until}.\n{head}"
         return self._told(answer(head, page, more))
@@ -380,8 +380,8 @@ class Tools:
             if counts
         ]
         head = (
-            f"{found.sessions} sessions, {found.engagements} engagements, "
-            f"{found.decisions} decisions; work began on "
+            f"{plural(found.sessions, 'session')}, {plural(found.engagements, 'engagement')}, "
+            f"{plural(found.decisions, 'decision')}; work began on "
             f"{plural(len(found.days.keys() - {'undated'}), 'day')}. "
             f"{left_out(found.ghosts_hidden, found.copies_hidden, found.hidden)}"
         )

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.saying import Spoken, find_engagement
@@ -162,6 +165,11 @@ def in_words(said: Said, names: Mapping[str, str] | None = None) -> str:
             return "(rounds got other numbers by an upgrade)"
         case Unread(what=kind):
             return f"(a newer minutebook wrote this: {kind or 'unknown'})"
+
+
+def with_words(said: Said) -> dict[str, Any]:
+    """One thing that was said as plain values, and as a sentence."""
+    return {**msgspec.to_builtins(said), "words": in_words(said)}
 
 
 def _value(value: str | tuple[str | int, ...]) -> str:

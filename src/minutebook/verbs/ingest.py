@@ -151,6 +151,8 @@ class Ingestion:
         self._records: dict[str, SessionRecord] = {}
         self._seen: dict[str, SessionRecord] = {}
         self._changed: set[str] = set()
+        self._same: set[str] = set()
+        """Sessions whose file was moved, touched or restored, and that keep their labels."""
         self._written: set[str] = set()
         """Sessions whose document and database have their engagements already."""
         self._failures: list[Failure] = []
@@ -327,7 +329,7 @@ class Ingestion:
 
     @property
     def _unchanged(self) -> int:
-        touched = len(self._selected & (self._changed | self._waiting.keys()))
+        touched = len(self._selected & ((self._changed - self._same) | self._waiting.keys()))
         return max(0, len(self._selected) - touched - self._inscribed.count("unusable"))
 
     # -- copies
@@ -364,6 +366,8 @@ class Ingestion:
         else:
             self._ghosts += seen.record.ghost
             self._ingested += not (seen.record.ghost or seen.kept)
+            if seen.kept and not seen.record.ghost:
+                self._same.add(item.session_id)
             if seen.forecast is not None:
                 self._left_over.append(seen.forecast.cost_usd)
             if seen.done is not None and seen.done.published is not None:

@@ -15,7 +15,7 @@ from typing import Literal, get_args
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.engagements import rounds_of_engagement
+from minutebook.archive.engagements import engagement_called, rounds_of_engagement
 from minutebook.archive.masking import hide
 from minutebook.archive.names import parse_rounds
 from minutebook.archive.saying import find_engagement
@@ -151,6 +151,7 @@ def _chosen(archive: Archive, what: str, engagement: str | None, rounds: str | N
 
 def _by_engagement(archive: Archive, what: str, unknown: MinutebookError) -> _Chosen:
     """An engagement named by its id alone, wherever its rounds are."""
+    what = engagement_called(archive, what)
     try:
         found = rounds_of_engagement(archive, what)
     except NotFound:

@@ -23,6 +23,7 @@ class Status(msgspec.Struct, frozen=True):
     current: int
     """Sources that have not changed since they were read."""
     grown: list[Transcript]
+    """Changed since they were read, by size and time: also one that was restored, without news."""
     ended: list[Transcript]
     """Over, and not inscribed yet."""
     live: list[Transcript]

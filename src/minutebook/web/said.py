@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from minutebook.errors import BadArgument
-from minutebook.model.said import Said, Statement
-from minutebook.verbs.correct import in_words
+from minutebook.model.said import Statement
+from minutebook.verbs.correct import with_words
 from minutebook.web.api import answer
 from minutebook.web.state import ServerState
 
@@ -21,7 +21,7 @@ _decoder = msgspec.json.Decoder(Statement)
 
 def listed(state: ServerState, _request: Request, session_id: str) -> Response:
     """Everything that was said, oldest first."""
-    return answer(said=[_plain(item) for item in state.archive.said(session_id)])
+    return answer(said=[with_words(item) for item in state.archive.said(session_id)])
 
 
 def say(state: ServerState, session_id: str, body: bytes) -> Response:
@@ -32,8 +32,8 @@ def say(state: ServerState, session_id: str, body: bytes) -> Response:
         raise BadArgument(f"This is not a correction: {error}.") from None
     spoken = state.archive.say(session_id, statement)
     return answer(
-        said=_plain(spoken.said),
-        undone=_plain(spoken.undone) if spoken.undone is not None else None,
+        said=with_words(spoken.said),
+        undone=with_words(spoken.undone) if spoken.undone is not None else None,
         engagement=_builtins(spoken.engagement),
         made=_builtins(spoken.made),
         thread=spoken.thread,
@@ -59,10 +59,6 @@ async def body_of(request: Request) -> bytes | None:
         if len(body) > _MOST:
             return None
     return bytes(body)
-
-
-def _plain(said: Said) -> dict[str, Any]:
-    return {**msgspec.to_builtins(said), "words": in_words(said)}
 
 
 def _builtins(value: msgspec.Struct | None) -> Any:
