@@ -19,14 +19,13 @@ from minutebook.archive.semantic import Meaning
 from minutebook.archive.threads import keys_of, threads, with_threads
 from minutebook.derive.genealogy import Pair
 from minutebook.derive.labels import known_method, known_phase
-from minutebook.derive.periods import since as parse_since
 from minutebook.derive.plain import one_line
 from minutebook.derive.tokens import tokens
 from minutebook.derive.usage.tally import PERIODS
 from minutebook.derive.usage.wording import usage_text
 from minutebook.derive.wording import plural
 from minutebook.errors import BadArgument
-from minutebook.index.query import Filters, Query, filled, parse_query, span
+from minutebook.index.query import Filters, Query, filled, limits, parse_query
 from minutebook.mcp import parameters as given
 from minutebook.mcp.remedies import TOOLS
 from minutebook.mcp.showing import show
@@ -451,8 +450,5 @@ def _filters(
     given: dict[str, Any] = {"project": project or None, "agent": agent or None}
     if method:
         given["method"] = known_method(method)
-    if since:
-        given["after"] = int(parse_since(since).timestamp())
-    if until:
-        given["before"] = span(until)[1]
+    given["after"], given["before"] = limits(since, until)
     return Filters(**given)
