@@ -10,13 +10,14 @@ import msgspec
 
 from minutebook.archive.coverage import SessionSaid
 from minutebook.archive.names import transcript_file
-from minutebook.archive.programs import is_agent
+from minutebook.archive.programs import in_project, is_agent
 from minutebook.archive.settings import Settings
 from minutebook.derive.copies import mere_copies
 from minutebook.derive.genealogy import shared_history
 from minutebook.derive.identity import Identity, identify
 from minutebook.derive.times import instant
 from minutebook.derive.titles import session_title
+from minutebook.index.query import Filters
 from minutebook.model import Link, Roster, SessionInfo
 from minutebook.record.facts import standing
 from minutebook.record.ledger import Entry
@@ -292,7 +293,7 @@ def chosen(
     sessions: Mapping[str, SessionSummary],
     unusable: list[Trouble],
     *,
-    project: str | None = None,
+    within: Filters = Filters(),  # noqa: B008 - frozen
     agent: str | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
@@ -302,12 +303,12 @@ def chosen(
     copies: bool = False,
     edges: Callable[[], Iterable[Edge]] = tuple,
 ) -> SessionList:
-    """Sessions that pass, newest activity first; ghosts, hidden ones and mere copies only when
-    asked for."""
+    """Sessions that pass, newest activity first, of the project that `within` asks for; ghosts,
+    hidden ones and mere copies only when asked for."""
     wanted = [
         s
         for s in sessions.values()
-        if _fits(s, project, agent, since, until) and s.starred >= starred
+        if _fits(s, within, agent, since, until) and s.starred >= starred
     ]
     visible = [session for session in wanted if hidden or not session.hidden]
     passing = [session for session in visible if ghosts or not session.ghost]
@@ -342,7 +343,7 @@ def without_copies(
 
 def _fits(
     session: SessionSummary,
-    project: str | None,
+    within: Filters,
     agent: str | None,
     since: datetime | None,
     until: datetime | None,
@@ -354,6 +355,4 @@ def _fits(
     who = session.identity
     if agent and not is_agent(agent, session.info.source, who.name, who.role, session.info.slug):
         return False
-    if project is None:
-        return True
-    return any(project.lower() in cwd.lower() for cwd in session.info.cwds)
+    return in_project(within, *session.info.cwds)

@@ -73,7 +73,7 @@ _WHAT = (
         metavar="TEXT",
         shell_complete=completion.projects,
         **ONCE,
-        help="Only projects whose path contains TEXT.",
+        help="Only the project of that name, else those whose path contains TEXT.",
     ),
     AGENT_OPTION,
     *_PERIOD,

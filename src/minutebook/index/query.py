@@ -35,6 +35,9 @@ class Filters(msgspec.Struct, frozen=True, omit_defaults=True):
     """Everything a hit must be; all of it at once (SRCH-08)."""
 
     project: str | None = None
+    """As it was asked for: a project's name, or a part of its path."""
+    projects: frozenset[str] | None = None
+    """The projects of exactly that name, where there are any (`archive.projects`)."""
     agent: str | None = None
     method: str | None = None
     phase: str | None = None

@@ -15,6 +15,7 @@ from minutebook.archive.folding import hidden_once, once
 from minutebook.archive.instructions import compare, sessions_with
 from minutebook.archive.opening import reopened
 from minutebook.archive.passing import ghosts_of, matching
+from minutebook.archive.projects import of_project
 from minutebook.archive.semantic import Meaning
 from minutebook.archive.threads import keys_of, threads, with_threads
 from minutebook.derive.genealogy import Pair
@@ -181,6 +182,7 @@ class Tools:
         filters = msgspec.structs.replace(
             _filters(project, agent, method, since), starred=starred, hidden=hidden
         )
+        filters = of_project(self._archive, filters)
         records = self._archive.records()
         found, copies = once(self._archive, matching(records, filters))
         hid = hidden_once(self._archive, records, filters)
@@ -210,7 +212,8 @@ class Tools:
         cursor: given.Cursor = None,
     ) -> str:
         """What was decided, newest first; with `words` by what it is about."""
-        passing = matching(self._archive.records(), _filters(project, agent, None, since))
+        filters = of_project(self._archive, _filters(project, agent, None, since))
+        passing = matching(self._archive.records(), filters)
         pairs, _ = once(self._archive, passing)
         with self._lock:
             found = decisions(pairs, words, self._meaning.embedder)
