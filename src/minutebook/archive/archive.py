@@ -27,14 +27,12 @@ from minutebook.archive.masking import Hide, hide
 from minutebook.archive.masking import hidden as masked
 from minutebook.archive.minutes import Minutes, card, version_of
 from minutebook.archive.names import by_id, by_name, nearest, shortest
-from minutebook.archive.projects import of_project
 from minutebook.archive.session import OpenSession, current_transcript
 from minutebook.archive.sessions import Known, SessionList, SessionSummary, Skims
 from minutebook.archive.settings import Settings, read_settings
 from minutebook.derive.activity import activity
 from minutebook.derive.copies import mere_copies
 from minutebook.errors import BadArgument, Conflict, NotFound
-from minutebook.index.query import Filters
 from minutebook.model import Roster
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.model.said import Said, Statement
@@ -229,20 +227,11 @@ class Archive:
     ) -> SessionList:
         """Sessions, newest activity first, to go over and to count (`len`); ghosts, those a person
         hid, and those that are nothing but copies of another only when asked for."""
-        within = of_project(self, Filters(project=project))
-        asked: dict[str, Any] = {"within": within, "agent": agent, "since": since, "until": until}
+        asked: dict[str, Any] = {"project": project, "agent": agent, "since": since, "until": until}
         asked |= {"ghosts": ghosts, "starred": starred, "hidden": hidden, "copies": copies}
         found = listing.chosen(*self._everything(), **asked, edges=self.known_ties)
         shown = [masked(session, self.hide) for session in found.sessions]
         return msgspec.structs.replace(found, sessions=shown)
-
-    def folders(self) -> set[str]:
-        """Every folder, or project, that sessions and engagements are of."""
-        every, _ = self._everything()
-        found = {cwd for session in every.values() for cwd in session.info.cwds}
-        for record in self.minutes.records().values():
-            found.update(filter(None, (record.cwd, *(e.project for e in record.engagements))))
-        return found
 
     def summary(self, session_id: str) -> SessionSummary:
         """One session as lists show it."""

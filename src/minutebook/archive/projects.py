@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -20,8 +20,29 @@ def of_project(archive: Archive, filters: Filters) -> Filters:
     it still means that project alone."""
     if not filters.project or filters.projects is not None:
         return filters
-    names = {project_of(path) for path in archive.folders()}
+    return named(filters, folders(archive))
+
+
+def named(filters: Filters, paths: Iterable[str]) -> Filters:
+    """The same where these are all folders there are."""
+    if not filters.project:
+        return filters
+    names = {project_of(path) for path in paths}
     return msgspec.structs.replace(filters, projects=meant(filters.project, names))
+
+
+def folders(archive: Archive) -> set[str]:
+    """Every folder, or project, of sessions and engagements; of transcripts alone where nothing is
+    archived yet: all of them are read then."""
+    found: set[str] = set()
+    for entry in archive.ledger().sessions.values():
+        found.update(entry.info.cwds)
+    for record in archive.minutes.records().values():
+        found.update(filter(None, (record.cwd, *(e.project for e in record.engagements))))
+    if found:
+        return found
+    every = archive.sessions(ghosts=True, hidden=True, copies=True).sessions
+    return {cwd for session in every for cwd in session.info.cwds}
 
 
 def meant(wanted: str, names: Collection[str]) -> frozenset[str] | None:
@@ -36,7 +57,7 @@ def projects_of(archive: Archive, filters: Filters) -> list[str]:
     """The names of the projects that filters ask for; none where they ask for none."""
     if not filters.project:
         return []
-    return sorted({project_of(path) for path in archive.folders() if in_project(filters, path)})
+    return sorted({project_of(path) for path in folders(archive) if in_project(filters, path)})
 
 
 def several(wanted: str, names: Collection[str]) -> str:

@@ -11,6 +11,7 @@ import msgspec
 from minutebook.archive.coverage import SessionSaid
 from minutebook.archive.names import transcript_file
 from minutebook.archive.programs import in_project, is_agent
+from minutebook.archive.projects import named
 from minutebook.archive.settings import Settings
 from minutebook.derive.copies import mere_copies
 from minutebook.derive.genealogy import shared_history
@@ -293,7 +294,7 @@ def chosen(
     sessions: Mapping[str, SessionSummary],
     unusable: list[Trouble],
     *,
-    within: Filters = Filters(),  # noqa: B008 - frozen
+    project: str | None = None,
     agent: str | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
@@ -303,8 +304,10 @@ def chosen(
     copies: bool = False,
     edges: Callable[[], Iterable[Edge]] = tuple,
 ) -> SessionList:
-    """Sessions that pass, newest activity first, of the project that `within` asks for; ghosts,
-    hidden ones and mere copies only when asked for."""
+    """Sessions that pass, newest activity first; ghosts, hidden ones and mere copies only when
+    asked for."""
+    folders = (cwd for session in sessions.values() for cwd in session.info.cwds)
+    within = named(Filters(project=project), folders)
     wanted = [
         s
         for s in sessions.values()
