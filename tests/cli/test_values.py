@@ -34,6 +34,6 @@ def test_what_is_meant_may_begin_like_an_option(run: Run) -> None:
 
 
 def test_help_knows_verbs_by_other_names(run: Run) -> None:
-    """SRCH-20: `help cost` leads where `cost` does."""
+    """USE-04: `help cost` leads where `cost` does."""
     ran = run("help", "cost")
     assert ran.status == 2 and "Did you mean 'usage'?" in ran.err
