@@ -80,9 +80,8 @@ def test_a_person_reads_two_lines_a_hit(run: Run, places: list[str], columns: in
     ran = run("search", "--file", "login.py", *places, columns=columns)
     lines = ran.out.splitlines()
     assert len(lines) == 4 and max(map(len, lines)) <= columns
-    assert (
-        "read, edited 2×:" in lines[1] and "login.py  minutebook show bbbbbbbb#1 --full" in lines[1]
-    )
+    assert "read, edited 2× (#1.3, #1.4): " in lines[1]
+    assert lines[1].endswith("login.py  minutebook show bbbbbbbb#1 --full")
     shown = run("show", "bbbbbbbb#1", "--full", *places).out
     assert "- a" in shown
     secret = run("search", "--file", "secret.txt", *places, columns=columns)
@@ -103,7 +102,15 @@ def test_a_hit_names_the_block_of_its_edit(run: Run, places: list[str]) -> None:
     assert "+ words" in shown and "/w/docs/bbbbbbbb.md +1 -0" in shown
     assert "content" not in shown and "login.py" not in shown
     several = run("search", "--file", "login.py", *places).out.splitlines()[1]
-    assert "bbbbbbbb#1 --full (#1.3, #1.4)" in several
+    assert "(#1.3, #1.4)" in several and several.endswith("minutebook show bbbbbbbb#1 --full")
+
+
+def test_the_name_of_a_file_is_never_cut(run: Run, places: list[str]) -> None:
+    """SRCH-17: where there is no room for it, the command has a line of its own, to paste."""
+    (Path(places[3])).mkdir()
+    lines = run("search", "--file", "login.py", *places, columns=60).out.splitlines()
+    assert lines[1].endswith("login.py") and "…" not in lines[1].rpartition("/")[2]
+    assert lines[2].strip() == "minutebook show bbbbbbbb#1 --full"
 
 
 def test_edits_are_shown_as_diffs(run: Run, places: list[str]) -> None:
@@ -123,7 +130,7 @@ def test_a_glob_lists_a_round_once(run: Run, places: list[str]) -> None:
         "written 2×, ", ""
     )
     assert "login.py" in second and "minutebook show bbbbbbbb#1 --full" in second
-    assert "2 rounds." in ran.err
+    assert "2 rounds of 2 sessions." in ran.err
     paged = run("search", "--file", "*", "--limit", "1", *places)
     assert len(paged.out.splitlines()) == 2 and "1–1 of 2. More: --page 2." in paged.err
     document = found(run, "--file", "*", *places)

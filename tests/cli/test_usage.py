@@ -228,3 +228,12 @@ def test_figures_are_short() -> None:
     assert money(Cost(12 * 10**12)) == "$12.00"
     assert money(Cost(12 * 10**12, dearer=1)) == "≥$12.00"
     assert money(Cost(0, {"m": 1})) == "unpriced"
+
+
+def test_rows_left_out_by_default_are_said(run: Run, tmp_path: Path) -> None:
+    """USE-06: that 31 rows are shown is the default, unless a number was given."""
+    days = [f"2026-{1 + n // 28:02}-{1 + n % 28:02}" for n in range(40)]
+    replies = [reply(f"m{n}", f"{day}T10:01:00Z") for n, day in enumerate(days)]
+    write(tmp_path, "one", asked("go", at(0)), *replies)
+    assert "31 of 40 rows (--limit, by default 31);" in run("usage", "--root", tmp_path).err
+    assert "3 of 40 rows (--limit);" in run("usage", "-n", "3", "--root", tmp_path).err

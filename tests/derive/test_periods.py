@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minutebook.derive.periods import period, since
+from minutebook.derive.periods import period, since, until
 from minutebook.errors import BadArgument
 
 NOW = datetime(2026, 3, 18, 15, 30).astimezone()  # a Wednesday
@@ -26,7 +26,19 @@ NOW = datetime(2026, 3, 18, 15, 30).astimezone()  # a Wednesday
         ("last year", "2025-01-01", "2026-01-01"),
         ("3 days ago", "2026-03-15", "2026-03-16"),
         ("a week ago", "2026-03-11", "2026-03-12"),
-        ("2w", "2026-03-04", "2026-03-05"),
+        ("7d", "2026-03-12", "2026-03-19"),
+        ("1w", "2026-03-12", "2026-03-19"),
+        ("last 7 days", "2026-03-12", "2026-03-19"),
+        ("the last seven days", "2026-03-12", "2026-03-19"),
+        ("past week", "2026-03-12", "2026-03-19"),
+        ("2w", "2026-03-05", "2026-03-19"),
+        ("past 2 weeks", "2026-03-05", "2026-03-19"),
+        ("3 days", "2026-03-16", "2026-03-19"),
+        ("1d", "2026-03-18", "2026-03-19"),
+        ("0d", "2026-03-18", "2026-03-19"),
+        ("2mo", "2026-01-18", "2026-03-19"),
+        ("the last week", "2026-03-09", "2026-03-16"),
+        ("7 days ago", "2026-03-11", "2026-03-12"),
         ("March", "2026-03-01", "2026-04-01"),
         ("december", "2025-12-01", "2026-01-01"),
         ("Dec 2024", "2024-12-01", "2025-01-01"),
@@ -54,30 +66,24 @@ def test_dates_as_people_say_them(typed: str, start: str, end: str) -> None:
     """SRCH-21: each names a whole day, week, month or year, and none that has yet to begin."""
     found = period(typed, NOW)
     assert [f"{moment:%Y-%m-%d %H:%M}" for moment in found] == [f"{start} 00:00", f"{end} 00:00"]
-    if typed != "2w":
-        assert since(typed, NOW) == found.start
+    assert since(typed, NOW) == found.start
 
 
 @pytest.mark.parametrize(
     ("typed", "start"),
     [
-        ("7d", "2026-03-11 15:30"),
-        ("3 days", "2026-03-15 15:30"),
-        ("2w", "2026-03-04 15:30"),
         ("5 hours", "2026-03-18 10:30"),
         ("2026-03-15T08:00", "2026-03-15 08:00"),
         ("3 hours ago", "2026-03-18 12:30"),
         ("an hour ago", "2026-03-18 14:30"),
         ("30min", "2026-03-18 15:00"),
         ("30 minutes ago", "2026-03-18 15:00"),
-        ("2mo", "2026-01-17 15:30"),
-        ("last 7 days", "2026-03-11 15:30"),
-        ("past 2 weeks", "2026-03-04 15:30"),
         ("last 24 hours", "2026-03-17 15:30"),
+        ("past hour", "2026-03-18 14:30"),
     ],
 )
 def test_a_window_begins_at_a_moment(typed: str, start: str) -> None:
-    """SRCH-21, ING-24: so many days before now, to the minute."""
+    """SRCH-21, ING-24: so many hours before now, to the minute."""
     assert f"{since(typed, NOW):%Y-%m-%d %H:%M}" == start
 
 
@@ -87,12 +93,28 @@ def test_the_form_of_our_own_json_is_a_date() -> None:
     assert since("2026-03-15T10:00:00Z", NOW) == since("2026-03-15T10:00:00.000Z", NOW) == moment
 
 
-def test_a_count_of_days_or_hours_is_a_period() -> None:
-    """SRCH-21: `date:"last 7 days"` ends with today; `date:"3 hours ago"` is that hour."""
-    start, end = period("last 7 days", NOW)
-    assert (f"{start:%m-%d %H:%M}", f"{end:%m-%d %H:%M}") == ("03-11 15:30", "03-19 00:00")
+@pytest.mark.parametrize(
+    ("typed", "end"),
+    [
+        ("7d", "2026-03-12 00:00"),
+        ("7 days ago", "2026-03-12 00:00"),
+        ("yesterday", "2026-03-18 00:00"),
+        ("last 7 days", "2026-03-19 00:00"),
+        ("3 hours ago", "2026-03-18 12:30"),
+        ("3h", "2026-03-18 12:30"),
+    ],
+)
+def test_a_window_ends_where_the_next_begins(typed: str, end: str) -> None:
+    """SRCH-21: from 14d until 7d and from 7d on are seven whole days each."""
+    assert f"{until(typed, NOW):%Y-%m-%d %H:%M}" == end
+
+
+def test_a_count_of_hours_is_a_period() -> None:
+    """SRCH-21: `date:"3 hours ago"` is that hour, `date:3h` all three."""
     start, end = period("3 hours ago", NOW)
     assert (f"{start:%H:%M}", f"{end:%H:%M}") == ("12:30", "13:30")
+    start, end = period("3h", NOW)
+    assert (f"{start:%m-%d %H:%M}", f"{end:%m-%d %H:%M}") == ("03-18 12:30", "03-19 00:00")
 
 
 @pytest.mark.parametrize("typed", ["30m", "1 m ago", "last 3 m"])

@@ -27,6 +27,8 @@ VERBS = (
     ("search", "login"),
     ("search", "login", "--mode", "lexical", "--in", "turns"),
     ("search", "--project", "orchard"),
+    ("search", "login", "--project", "ORCHARD"),
+    ("usage", "model", "--project", "orchard"),
     ("search", "--file", "*.py"),
     ("search", "--threads"),
     ("search", "login", "--stats"),

@@ -11,6 +11,7 @@ from minutebook.archive.finding import bring_up_to_date
 from minutebook.archive.lineage import ties
 from minutebook.archive.masking import hidden
 from minutebook.archive.passing import session_passes
+from minutebook.archive.projects import of_project
 from minutebook.archive.remote import rows_of
 from minutebook.archive.sessions import SessionSummary
 from minutebook.derive.budget import NEAR, Budget, budget
@@ -102,6 +103,7 @@ def budget_overview(archive: Archive, filters: Filters) -> BudgetOverview:
     A session is counted by its own facts: project, dates and so on are those of its start.
     """
     bring_up_to_date(archive)
+    filters = of_project(archive, filters)
     ties(archive)  # so that the same sessions are copies as for a search
     listed = archive.sessions(ghosts=filters.ghosts, copies=True)
     summaries = {s.id: s for s in listed.sessions}

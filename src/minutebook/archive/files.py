@@ -13,7 +13,8 @@ from minutebook.archive.archive import Archive
 from minutebook.archive.hit import iso
 from minutebook.archive.masking import hidden
 from minutebook.archive.passing import passes, suits
-from minutebook.archive.programs import within
+from minutebook.archive.programs import in_project
+from minutebook.archive.projects import of_project
 from minutebook.archive.remote import person_of, rows_of
 from minutebook.archive.sessions import NAMELESS
 from minutebook.derive.calls import paths_of
@@ -77,6 +78,7 @@ def find_file(
         raise BadArgument(
             "Filters on rounds do not apply to a file's history.", remedy="no-round-filters"
         )
+    filters = of_project(archive, filters)
     fits = matcher(pattern) if not exact else pattern.__eq__
     records: dict[str, SessionRecord] = {}
     known = archive.ids()
@@ -150,6 +152,7 @@ def list_files(
     `words` are parts of the path, or one glob. What filters say of a session counts; a method or a
     phase, which only a round has, is not asked here.
     """
+    filters = of_project(archive, filters)
     fits = _worded(words)
     records: dict[str, SessionRecord | None] = {}
     wanted = msgspec.structs.replace(filters, hidden=True)
@@ -169,9 +172,7 @@ def list_files(
                 continue
             if id not in records:
                 record = archive.record(id)
-                passing = passes(record, wanted) and (
-                    not filters.project or within(filters.project, record.cwd)
-                )
+                passing = passes(record, wanted) and in_project(filters, record.cwd)
                 records[id] = record if passing else None
             if records[id] is not None:
                 found.setdefault(one.path, []).append(one)
@@ -282,7 +283,7 @@ def _passes(record: SessionRecord, touch: Touch, filters: Filters) -> bool:
     if filters.branch and not within(filters.branch, *branches):
         return False
     everything = msgspec.structs.replace(filters, hidden=True)  # a search, not a list
-    return passes(record, everything) and (not filters.project or within(filters.project, place))
+    return passes(record, everything) and in_project(filters, place)
 
 
 def _hit(record: SessionRecord, touch: Touch, person: str | None) -> FileHit:

@@ -22,6 +22,7 @@ from minutebook.archive.passing import (
     scope_of,
     suits,
 )
+from minutebook.archive.projects import of_project
 from minutebook.archive.refreshing import Refreshed, refresh
 from minutebook.archive.remote import engine_of
 from minutebook.errors import BadArgument, Locked, MinutebookError
@@ -101,6 +102,7 @@ def search(
     _one_of("mode", mode, get_args(Mode))
     _one_of("sort", sort, get_args(Sort))
     page = slice(offset, offset + limit)
+    query = msgspec.structs.replace(query, filters=of_project(archive, query.filters))
     refreshed, busy = bring_up_to_date(archive) if fresh else (None, False)
     at = fresh_at(archive.layout) if archive.remote is None else None
     answer = Answer(query=query, mode=mode, refreshed=refreshed, fresh_at=at, busy=busy)

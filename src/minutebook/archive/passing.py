@@ -96,9 +96,7 @@ def matching(
                 continue
             if filters.before is not None and at >= filters.before:
                 continue
-            if filters.project and not in_project(
-                filters.project, engagement.project or record.cwd
-            ):
+            if not in_project(filters, engagement.project or record.cwd):
                 continue
             yield record, engagement
 
@@ -153,10 +151,7 @@ def session_passes(record: SessionRecord, filters: Filters) -> bool:
         passes(record, filters)
         and _in_time(record, filters)
         and (record.starred or not filters.starred)
-        and (
-            not filters.project
-            or in_project(filters.project, record.cwd, *(e.project for e in record.engagements))
-        )
+        and in_project(filters, record.cwd, *(e.project for e in record.engagements))
     )
 
 
@@ -180,7 +175,7 @@ def ghosts_of(records: dict[str, SessionRecord], filters: Filters) -> list[Sessi
         if record.ghost
         and passes(record, filters)
         and _in_time(record, filters)
-        and (not filters.project or in_project(filters.project, record.cwd, record.project))
+        and in_project(filters, record.cwd, record.project)
         and (record.starred or not filters.starred)
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from minutebook.index.query import Filters
 from minutebook.model.session import project_of
 from minutebook.sources.registry import SOURCES
 
@@ -22,9 +23,15 @@ def within(part: str, *texts: str | None) -> bool:
     return any(part.lower() in text.lower() for text in texts if text)
 
 
-def in_project(wanted: str, *paths: str | None) -> bool:
-    """Whether one of some folders is of a project: with ``=orchard`` the one of that name (with
-    ``=`` none), else any whose path has that part."""
+def in_project(filters: Filters, *paths: str | None) -> bool:
+    """Whether one of some folders is of the project that filters ask for, if they ask for one: of
+    that name where there is such a project; with ``=orchard`` of that name in any case (with ``=``
+    of none); else any whose path has that part."""
+    wanted = filters.project
+    if not wanted:
+        return True
+    if filters.projects is not None:
+        return any(project_of(path) in filters.projects for path in paths if path)
     if wanted == "=":
         return not any(paths)
     if wanted.startswith("="):

@@ -12,6 +12,7 @@ from minutebook.archive.finding import bring_up_to_date, hit_of, present
 from minutebook.archive.folding import kept_places
 from minutebook.archive.hit import Hit, told
 from minutebook.archive.passing import scope_of
+from minutebook.archive.projects import of_project
 from minutebook.archive.remote import engine_of
 from minutebook.errors import NotFound
 from minutebook.index.engine import Engine, Mode, Ranked, Scope
@@ -89,6 +90,7 @@ def relevant_rounds(
     copies of a conversation share comes once, unless sessions are named.
     """
     bring_up_to_date(archive)
+    query = msgspec.structs.replace(query, filters=of_project(archive, query.filters))
     engine = engine_of(archive)
     if ready is not None:
         ready(engine)

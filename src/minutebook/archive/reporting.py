@@ -13,6 +13,7 @@ from minutebook.archive.folding import hidden_once, once
 from minutebook.archive.names import only_known
 from minutebook.archive.passing import matching, passes
 from minutebook.archive.programs import in_project
+from minutebook.archive.projects import of_project
 from minutebook.archive.prospective import prospective
 from minutebook.archive.threads import threads
 from minutebook.derive.committed import last_of_each, subject_of
@@ -152,6 +153,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
 def report_of(archive: Archive, filters: Filters) -> Report:
     """The minutes of what passes the filters; an engagement belongs to the day it began on."""
+    filters = of_project(archive, filters)
     pairs, copies = once(archive, matching(archive.records(), filters))
     pairs.sort(key=_order)
     return Report(
@@ -162,7 +164,7 @@ def report_of(archive: Archive, filters: Filters) -> Report:
         sessions=_sessions(pairs),
         engagements=len(pairs),
         projects=_by_project(archive, pairs),
-        prospective=tuple(open_files(archive, filters.project)),
+        prospective=tuple(open_files(archive, filters)),
         left_out=_left_out(archive, filters, copies),
         latest=None if pairs else _latest(archive, filters),
     )
@@ -232,9 +234,12 @@ def _latest(archive: Archive, filters: Filters) -> Week | None:
 
 
 def open_files(
-    archive: Archive, project: str | None = None, now: datetime | None = None
+    archive: Archive,
+    filters: Filters = Filters(),  # noqa: B008 - frozen
+    now: datetime | None = None,
 ) -> list[OpenFile]:
     """Engagements that are open by their files: overdue ones first, then the newest."""
+    filters = of_project(archive, filters)
     moment = now or datetime.now().astimezone()
     found = [
         OpenFile(
@@ -251,7 +256,7 @@ def open_files(
             problems=file.problems,
         )
         for file in prospective(archive).files
-        if (file.is_open or file.problems) and (not project or in_project(project, file.project))
+        if (file.is_open or file.problems) and in_project(filters, file.project)
     ]
     return sorted(found, key=lambda file: not file.overdue)
 
@@ -363,7 +368,7 @@ def _work(
 def _left_out(archive: Archive, filters: Filters, copies: int) -> LeftOut:
     ghosts = unread = undated = 0
     for record in archive.cards().values():
-        if not passes(record, filters) or not _is_of(record, filters.project):
+        if not passes(record, filters) or not in_project(filters, record.cwd):
             continue
         at = seconds(record.started)
         if not at:
@@ -378,10 +383,6 @@ def _left_out(archive: Archive, filters: Filters, copies: int) -> LeftOut:
     bounded = filters.after is not None or filters.before is not None
     hidden = hidden_once(archive, archive.records(), filters)
     return LeftOut(ghosts, copies, unread, undated if bounded else 0, hidden)
-
-
-def _is_of(record: SessionRecord, project: str | None) -> bool:
-    return project is None or in_project(project, record.cwd)
 
 
 def _sessions(pairs: Iterable[Pair]) -> int:

@@ -10,13 +10,15 @@ import msgspec
 
 from minutebook.archive.coverage import SessionSaid
 from minutebook.archive.names import transcript_file
-from minutebook.archive.programs import is_agent
+from minutebook.archive.programs import in_project, is_agent
+from minutebook.archive.projects import named
 from minutebook.archive.settings import Settings
 from minutebook.derive.copies import mere_copies
 from minutebook.derive.genealogy import shared_history
 from minutebook.derive.identity import Identity, identify
 from minutebook.derive.times import instant
 from minutebook.derive.titles import session_title
+from minutebook.index.query import Filters
 from minutebook.model import Link, Roster, SessionInfo
 from minutebook.record.facts import standing
 from minutebook.record.ledger import Entry
@@ -304,10 +306,12 @@ def chosen(
 ) -> SessionList:
     """Sessions that pass, newest activity first; ghosts, hidden ones and mere copies only when
     asked for."""
+    folders = (cwd for session in sessions.values() for cwd in session.info.cwds)
+    within = named(Filters(project=project), folders)
     wanted = [
         s
         for s in sessions.values()
-        if _fits(s, project, agent, since, until) and s.starred >= starred
+        if _fits(s, within, agent, since, until) and s.starred >= starred
     ]
     visible = [session for session in wanted if hidden or not session.hidden]
     passing = [session for session in visible if ghosts or not session.ghost]
@@ -342,7 +346,7 @@ def without_copies(
 
 def _fits(
     session: SessionSummary,
-    project: str | None,
+    within: Filters,
     agent: str | None,
     since: datetime | None,
     until: datetime | None,
@@ -354,6 +358,4 @@ def _fits(
     who = session.identity
     if agent and not is_agent(agent, session.info.source, who.name, who.role, session.info.slug):
         return False
-    if project is None:
-        return True
-    return any(project.lower() in cwd.lower() for cwd in session.info.cwds)
+    return in_project(within, *session.info.cwds)

@@ -17,6 +17,7 @@ from minutebook.archive.minutes import card
 from minutebook.archive.names import only_known
 from minutebook.archive.passing import passes, suits
 from minutebook.archive.programs import in_project, within
+from minutebook.archive.projects import of_project, projects_of, several
 from minutebook.archive.sessions import NAMELESS, SessionSummary
 from minutebook.derive.labels import known_method, known_phase
 from minutebook.derive.prices import Prices, load_library
@@ -69,11 +70,12 @@ def usage_of(
         raise BadArgument(f"'{by}' is not a dimension; choose one of {', '.join(DIMENSIONS)}.")
     if filters.tools is not None or filters.command or filters.error:
         raise BadArgument("Usage counts replies: filters on rounds do not apply.")
+    filters = of_project(archive, filters)
     prices = known_prices(archive)
     known = digests(archive, even=session_id, meanwhile=None if prices.known else load_library)
     ownership = Ownership(known)
     labels = Labels(archive, known, by, filters, stands)
-    counted = known if session_id is None else {id: known[id] for id in known if id == session_id}
+    asked = known if session_id is None else {id: known[id] for id in known if id == session_id}
     unbound = Filters(after=filters.after, before=filters.before, hidden=filters.hidden)
     everything = session_id is None and filters == unbound
 
@@ -87,7 +89,7 @@ def usage_of(
             before=before * 1000 if before is not None else None,
             everything=everything,
         )
-        found.count(counted, ownership)
+        found.count(asked, ownership)
         return found
 
     found = tally(filters.after, filters.before)
@@ -97,6 +99,7 @@ def usage_of(
         by=by,
         after=filters.after,
         before=filters.before,
+        projects=[archive.hide(name) for name in projects_of(archive, filters)],
         rows=labels.rows(found),
         total=total,
         subagents=found.total_of_agents(),
@@ -111,6 +114,10 @@ def usage_of(
     told = _Masking(archive.hide, tools=tools).usage(told)
     twice = _counted_twice(archive, ownership, found.sessions)
     more = [*remarks(told), *labels.remarks(), *copied(twice)]
+    if len(told.projects) > 1:
+        more.append(several(filters.project or "", told.projects))
+    if not told.rows:
+        more = ["Nothing matches these filters." if known else "No sessions found."]
     return msgspec.structs.replace(told, remarks=more)
 
 
@@ -246,7 +253,7 @@ def fits(
 ) -> bool:
     """Whether a round passes, by its engagement and its branch."""
     path = (engagement.project if engagement is not None else None) or record.cwd or ""
-    if filters.project and not in_project(filters.project, path):
+    if not in_project(filters, path):
         return False
     if filters.branch and not within(filters.branch, branch):
         return False

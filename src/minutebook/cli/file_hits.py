@@ -57,7 +57,8 @@ def show_file(
             terminal.note(f"{count} touched {named}, but no round passes the filters.")
         else:
             terminal.note(f"No tool has read or changed {named}.")
-    print_total(found.rounds, len(groups), page, limit, what="round")
+    of = f" of {terminal.plural(found.sessions, 'session')}"
+    print_total(found.rounds, len(groups), page, limit, what="round", of=of)
 
 
 def _print_round(archive: Archive, hits: Sequence[FileHit]) -> None:
@@ -67,28 +68,35 @@ def _print_round(archive: Archive, hits: Sequence[FileHit]) -> None:
     project = project_of(first.project) if first.project else ""
     who = " · ".join(terminal.one_line(text) for text in (first.name, project) if text)
     terminal.say(f"{day}  {click.style(terminal.fit(who, room - 18), bold=True)}")
-    address = terminal.one_line(_shown_by(archive, hits))
+    command, blocks = _shown_by(archive, hits)
+    address = terminal.one_line(command)
     done: Counter[str] = Counter()
     for hit in hits:
         done.update(hit.how)
     told = ", ".join(f"{how} {times}×" if times > 1 else how for how, times in done.items())
     if len(hits) > 1:
         told = f"{len(hits)} files, {told}"
-    left = max(10, room - len(told) - len(address) - 6)
-    terminal.say(f"  {told}: {_named(hits, left)}  {terminal.quiet(address)}")
+    told += blocks
+    left = room - len(told) - len(address) - 6
+    if left >= min(len(_file(hits[0])) + 1, len(terminal.one_line(hits[0].path))):
+        terminal.say(f"  {told}: {_named(hits, left)}  {terminal.quiet(address)}")
+    else:  # a line of its own: the file's name is what was looked for
+        terminal.say(f"  {told}: {_named(hits, room - len(told) - 4)}")
+        terminal.say(f"    {terminal.quiet(address)}")
 
 
-def _shown_by(archive: Archive, hits: Sequence[FileHit]) -> str:
-    """The command that shows what was done: one edit alone, or the round, with its edits named."""
+def _shown_by(archive: Archive, hits: Sequence[FileHit]) -> tuple[str, str]:
+    """The command that shows what was done, to paste: one edit alone, or the round; and the edits
+    in it, where there are several."""
     first = hits[0]
     changed = {hit.path for hit in hits if not set(hit.how).isdisjoint(CHANGING)}
     at = changes_of_files(archive, first.session_id, first.round, changed) if changed else []
     command = f"minutebook show {archive.short(first.session_id)}#{first.round}"
     if len(at) == 1:
-        return f"{command}.{at[0]}"
+        return f"{command}.{at[0]}", ""
     blocks = ", ".join(f"#{first.round}.{block}" for block in at[:_MOST_BLOCKS])
     more = "…" if len(at) > _MOST_BLOCKS else ""
-    return f"{command} --full" + (f" ({blocks}{more})" if at else "")
+    return f"{command} --full", f" ({blocks}{more})" if at else ""
 
 
 def _named(hits: Sequence[FileHit], room: int) -> str:
@@ -98,7 +106,13 @@ def _named(hits: Sequence[FileHit], room: int) -> str:
         changed = sorted(
             zip(hits, paths, strict=True), key=lambda pair: set(pair[0].how) == {"read"}
         )
-        names = (path.replace("\\", "/").rpartition("/")[2] for _, path in changed)
+        names = (_file(hit) for hit, _ in changed)
         return terminal.fit(", ".join(dict.fromkeys(names)), room)
-    # A path's end says more than its beginning.
-    return paths[0] if len(paths[0]) <= room else f"…{paths[0][-(room - 1) :]}"
+    # A path's end says more than its beginning, and the file's name is never cut.
+    kept = max(room - 1, len(_file(hits[0])))
+    return paths[0] if len(paths[0]) <= room else f"…{paths[0][-kept:]}"
+
+
+def _file(hit: FileHit) -> str:
+    """The name of a file without its folder."""
+    return terminal.one_line(hit.path).replace("\\", "/").rpartition("/")[2]

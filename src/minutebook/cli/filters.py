@@ -61,7 +61,7 @@ _PERIOD = (
     ),
     _filter("--today", is_flag=True, help="Only today."),
     _filter("-w", "--week", is_flag=True, help="Only this week, from Monday."),
-    _filter("--since", metavar="DATE", **ONCE, help="From DATE on; also 7d, 2w, 3 days ago."),
+    _filter("--since", metavar="DATE", **ONCE, help="From DATE on; 7d is today and 6 days before."),
     _filter("--until", metavar="DATE", **ONCE, help="Up to the end of that day, week or month."),
 )
 AGENT_OPTION = _filter("-a", "--agent", metavar="TEXT", **ONCE, help=AGENT)
@@ -73,7 +73,7 @@ _WHAT = (
         metavar="TEXT",
         shell_complete=completion.projects,
         **ONCE,
-        help="Only projects whose path contains TEXT.",
+        help="Only the project of that name, else those whose path contains TEXT.",
     ),
     AGENT_OPTION,
     *_PERIOD,

@@ -37,8 +37,10 @@ def command(ctx: click.Context, words: tuple[str, ...]) -> None:
     meaning = WORDS.get(asked) or WORDS.get(asked.removesuffix("s"))
     verb = group.command.get_command(ctx, asked) if isinstance(group.command, click.Group) else None
     if meaning is None and verb is None:
+        from minutebook.cli.main import MEANT
+
         known = [*WORDS, *_verbs(group)]
-        near = get_close_matches(asked, known, 1)
+        near = [MEANT[asked]] if asked in MEANT else get_close_matches(asked, known, 1)
         hint = f"Did you mean '{near[0]}'?" if near else "`minutebook help` lists them."
         raise NotFound(f"'{asked}' is neither a verb nor a word of the glossary. {hint}")
     if meaning is not None:

@@ -45,6 +45,7 @@ def print_total(
     limit: int,
     *,
     what: str = "hit",
+    of: str = "",
     capped: bool = False,
     left_out: Sequence[str] = (),
 ) -> None:
@@ -52,7 +53,7 @@ def print_total(
     first = (page - 1) * limit + 1
     last = first + shown - 1
     many = f"{'at least ' if capped else ''}{total:,}"
-    counted = f"{'at least ' if capped else ''}{terminal.plural(total, what)}"
+    counted = f"{'at least ' if capped else ''}{terminal.plural(total, what)}{of}"
     told: list[str] = []
     if not shown and total:
         told.append(f"There {'is' if total == 1 else 'are'} {counted}, so no page {page}.")

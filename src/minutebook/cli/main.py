@@ -120,7 +120,14 @@ class LazyGroup(click.Group):
             near = [MEANT[word]] if word in MEANT else get_close_matches(word, VERBS, 1)
             hint = f" Did you mean '{near[0]}'?" if near else " `minutebook --help` lists them."
             raise click.UsageError(f"There is no verb '{args[0]}'.{hint}", ctx)
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and not ctx.resilient_parsing:
+            from minutebook.cli.values import keep_options
+            from minutebook.cli.words import WordsCommand
+
+            if not isinstance(command, WordsCommand):  # which sorts options out of words itself
+                keep_options(ctx, command, rest)
+        return name, command, rest
 
 
 @click.group(

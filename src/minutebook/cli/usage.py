@@ -40,7 +40,9 @@ from minutebook.errors import Ambiguous, BadArgument, NotFound
     metavar="BY",
     help="Most used first, by cost, tokens (output) or active time.",
 )
-@click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="Show at most N rows.")
+@click.option(
+    "-n", "--limit", type=click.IntRange(min=1), metavar="N", help="At most N rows. [default: 31]"
+)
 @click.option("--csv", "as_csv", is_flag=True, help="Write CSV, for spreadsheets.")
 @json_option
 def command(
@@ -59,7 +61,8 @@ def command(
 
     BY is day (the default), week, month, project, model, agent, session, engagement, branch,
     thread or program (the coding agent). Or name a SESSION. Each reply counts once, however many
-    sessions hold a copy of it.
+    sessions hold a copy of it. Columns: c.read is read from the cache, w.5m and w.1h written to it
+    for 5 minutes and 1 hour.
 
     \b
     Examples:

@@ -48,7 +48,7 @@ def print_usage(
 ) -> None:
     """The table, its total, what was expensive, and what one has to know."""
     if not found.rows:
-        terminal.note("Nothing matches these filters." if archive.ids() else "No sessions found.")
+        _print_remarks(found)
         return
     most = limit or _MOST
     rows = found.rows[-most:] if found.by in PERIODS and not sorted_by_use else found.rows[:most]
@@ -74,7 +74,13 @@ def print_usage(
         terminal.say(_line("of which subagents", found.subagents, columns, room))
     _print_rest(archive, found)
     if len(rows) < len(found.rows):
-        terminal.note(f"{len(rows):,} of {len(found.rows):,} rows (--limit); the total is of all.")
+        default = "" if limit else f", by default {_MOST}"
+        shown = f"{len(rows):,} of {len(found.rows):,} rows (--limit{default})"
+        terminal.note(f"{shown}; the total is of all.")
+    _print_remarks(found)
+
+
+def _print_remarks(found: Usage) -> None:
     for remark in found.remarks:
         terminal.note(terminal.prose(terminal.one_line(remark)))
 

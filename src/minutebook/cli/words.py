@@ -7,6 +7,8 @@ from difflib import get_close_matches
 
 import click
 
+from minutebook.cli.values import refuse_option
+
 
 class WordsCommand(click.Command):
     """A command in which whatever is not one of its options is a word: ``-word`` leaves a word
@@ -20,12 +22,13 @@ class WordsCommand(click.Command):
 
 def sorted_out(args: list[str], params: list[click.Parameter]) -> list[str]:
     """Arguments with all options first, and then the words, which no longer look like any."""
-    takes_value = {
-        name: not (option.is_flag or option.count)
+    named = {
+        name: option
         for option in params
         if isinstance(option, click.Option)
         for name in (*option.opts, *option.secondary_opts)
     }
+    takes_value = {name: not (option.is_flag or option.count) for name, option in named.items()}
     numbers = {
         name
         for option in params
@@ -50,6 +53,7 @@ def sorted_out(args: list[str], params: list[click.Parameter]) -> list[str]:
         if takes_value.get(last) and not _has_value(arg, takes_value):
             if not left or left[0] == "--":
                 raise click.BadOptionUsage(last, f"Option '{last}' requires a value.")
+            refuse_option(named[last], left[0])
             options.append(left.popleft())
     return [*options, "--", *words]
 

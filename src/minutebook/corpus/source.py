@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -235,6 +235,4 @@ def _several(projects: str | Collection[str] | None) -> tuple[str, ...] | None:
 def _moment(since: int | str | datetime | None) -> datetime | None:
     if since is None or isinstance(since, datetime):
         return since.astimezone() if since is not None else None
-    if isinstance(since, str):
-        return parse_since(since)
-    return datetime.now().astimezone() - timedelta(days=since)
+    return parse_since(since if isinstance(since, str) else f"{since} days")

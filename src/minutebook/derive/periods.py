@@ -1,6 +1,8 @@
 """Dates as people say them: ``today``, ``last week``, ``2w``, ``3 days ago``, ``March 5``, ISO.
 
-All of them name a period in local time. Anything else is refused rather than guessed at.
+All of them name a period in local time. Hours and minutes count from this moment; days, weeks,
+months and years are whole days, and the last seven are today and the six before it. Anything else
+is refused rather than guessed at.
 """
 
 from __future__ import annotations
@@ -29,13 +31,15 @@ _UNITS = {
     "mo": timedelta(days=30),
     "y": timedelta(days=365),
 }
+_DAY = timedelta(days=1)
 _COUNT = rf"(?P<count>\d{{1,5}}|an?|{'|'.join(_NUMBERS)}) ?"
 _COUNTED = re.compile(
     rf"(?P<last>(?:last|past) )?{_COUNT}"
     r"(?P<unit>min|minutes?|mins|h|hours?|d|days?|w|weeks?|mo|months?|y|years?)(?P<ago> ago)?"
 )
 _UNCLEAR = re.compile(rf"(?:(?:last|past) )?{_COUNT}m( ago)?")
-_NAMED = re.compile(r"(this|last|past) (day|week|month|year)")
+_NAMED = re.compile(r"(this|last) (day|week|month|year)")
+_PAST = re.compile(r"past (?=(?:minute|hour|day|week|month|year)$)")
 _MONTH = re.compile(r"(?:last )?([a-z]{3,9})\.?(?: (\d{4}))?")
 _DAY_NUMBER = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _DAYS_OF_A_MONTH = (
@@ -54,12 +58,19 @@ class Period(NamedTuple):
 
 
 def since(text: str, now: datetime | None = None) -> datetime:
-    """The start of a window; ``7d`` is seven days of 24 hours, ``7 days ago`` begins that day."""
-    now = now or datetime.now().astimezone()
-    counted = _COUNTED.fullmatch(_plain(text))
-    if counted is not None and not counted["ago"]:
-        return _back(now, counted)
+    """The start of a window: of the period that is meant."""
     return period(text, now).start
+
+
+def until(text: str, now: datetime | None = None) -> datetime:
+    """The end of a window: ``yesterday`` with its last hour, ``3h`` at that moment, and ``7d``
+    where the last seven days begin, so that it fits ``since("14d")``."""
+    found = period(text, now)
+    counted = _COUNTED.fullmatch(_plain(text))
+    if counted is None or counted["last"]:
+        return found.end
+    whole_day = counted["ago"] and _unit(counted) >= _DAY
+    return found.end if whole_day else found.start
 
 
 def period(text: str, now: datetime | None = None) -> Period:
@@ -99,7 +110,8 @@ def period(text: str, now: datetime | None = None) -> Period:
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.lower().split())
+    word = " ".join(text.lower().split()).removeprefix("the ")
+    return _PAST.sub("last 1 ", word)
 
 
 def _midnight(moment: datetime) -> datetime:
@@ -122,14 +134,14 @@ def _of_days(start: datetime, days: int) -> Period:
 
 
 def _counted(now: datetime, counted: re.Match[str]) -> Period:
-    """``3 days ago`` is that day, ``3 hours ago`` the hour from then on, ``last 3 days`` all of
-    them up to now."""
+    """``3 days ago`` is that day, ``3 hours ago`` the hour from then on; ``3d``, ``3h`` and ``last
+    3 days`` are all of them up to now, this one included."""
     start, unit = _back(now, counted), _unit(counted)
-    if counted["last"]:
-        return Period(start, _after(now))
-    if unit < timedelta(days=1):
-        return Period(start, start + unit)
-    return _of_days(start, 1)
+    if counted["ago"]:
+        return Period(start, start + unit) if unit < _DAY else _of_days(start, 1)
+    if unit >= _DAY:
+        start = min(_after(start), _midnight(now))
+    return Period(start, _after(now))
 
 
 def _back(now: datetime, counted: re.Match[str]) -> datetime:

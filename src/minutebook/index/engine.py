@@ -20,9 +20,10 @@ from minutebook.index.entry import Entry
 from minutebook.index.lexical import Lexical, Side, TantivyQuery, Unreadable, fields_of
 from minutebook.index.look import LONELY, PASSAGES, Look
 from minutebook.index.passages import passages_of
-from minutebook.index.query import Query
+from minutebook.index.query import Filters, Query
 from minutebook.index.rows import OwnRows, Rows
 from minutebook.index.words import Words
+from minutebook.model.session import project_of
 
 if TYPE_CHECKING:
     from minutebook.index.embedders import Embedder
@@ -344,7 +345,7 @@ class Engine:
         return self.lexical.within(
             kinds=scope.kinds,
             sessions=_sessions(connection, scope.sessions, limits.session),
-            projects=_named(connection, "project", limits.project),
+            projects=_projects(connection, limits),
             branches=_named(connection, "branch", limits.branch),
             models=_named(connection, "model", limits.model),
             tools=limits.tools,
@@ -364,6 +365,13 @@ def _sessions(
         return allowed
     found = db.sessions(connection, start.lower())
     return found if allowed is None else [id for id in allowed if id in set(found)]
+
+
+def _projects(connection: db.Connection, limits: Filters) -> list[str] | None:
+    """Folders of the projects that are asked for."""
+    if limits.projects is None:
+        return _named(connection, "project", limits.project)
+    return [p for p in db.named(connection, "project", "") if project_of(p) in limits.projects]
 
 
 def _named(connection: db.Connection, field: str, part: str | None) -> list[str] | None:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from minutebook.derive.labels import known_method, known_phase
-from minutebook.derive.periods import period, since
+from minutebook.derive.periods import period, since, until
 from minutebook.errors import BadArgument
 from minutebook.index.analysis import STOP_WORDS
 
@@ -35,6 +35,9 @@ class Filters(msgspec.Struct, frozen=True, omit_defaults=True):
     """Everything a hit must be; all of it at once (SRCH-08)."""
 
     project: str | None = None
+    """As it was asked for: a project's name, or a part of its path."""
+    projects: frozenset[str] | None = None
+    """The projects of exactly that name, where there are any (`archive.projects`)."""
     agent: str | None = None
     method: str | None = None
     methods: tuple[str, ...] = ()
@@ -201,21 +204,21 @@ def span(text: str) -> tuple[int, int]:
 
 
 def limits(
-    since_when: str | None, until: str | None, *periods: str | None
+    since_when: str | None, until_when: str | None, *periods: str | None
 ) -> tuple[int | None, int | None]:
     """From when on, and up to when, dates as people say them ask for: one period, or its limits."""
     spans: list[tuple[int | None, int | None]] = [span(text) for text in periods if text]
     if len(set(spans)) > 1:
         raise BadArgument("There are two periods: name one (date, today or week).")
-    if spans and (since_when or until):
+    if spans and (since_when or until_when):
         raise BadArgument(
             "These dates contradict each other: name a period (date, today or week), or its "
             "limits (since, until)."
         )
     if since_when:
         spans.append((int(since(since_when).timestamp()), None))
-    if until:
-        spans.append((None, span(until)[1]))
+    if until_when:
+        spans.append((None, int(until(until_when).timestamp())))
     after = max((start for start, _ in spans if start is not None), default=None)
     before = min((end for _, end in spans if end is not None), default=None)
     if after is not None and before is not None and after >= before:

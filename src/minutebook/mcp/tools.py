@@ -17,18 +17,18 @@ from minutebook.archive.masking import hide
 from minutebook.archive.opening import reopened
 from minutebook.archive.passing import ghosts_of, matching
 from minutebook.archive.programs import is_agent
+from minutebook.archive.projects import of_project
 from minutebook.archive.semantic import Meaning
 from minutebook.archive.threads import keys_of, threads, with_threads
 from minutebook.derive.genealogy import Pair
 from minutebook.derive.labels import known_method, known_phase
-from minutebook.derive.periods import since as parse_since
 from minutebook.derive.plain import one_line
 from minutebook.derive.tokens import tokens
 from minutebook.derive.usage.tally import PERIODS
 from minutebook.derive.usage.wording import usage_text
 from minutebook.derive.wording import plural
 from minutebook.errors import BadArgument
-from minutebook.index.query import Filters, Query, filled, parse_query, span
+from minutebook.index.query import Filters, Query, filled, limits, parse_query
 from minutebook.mcp import parameters as given
 from minutebook.mcp.remedies import TOOLS
 from minutebook.mcp.showing import show
@@ -185,6 +185,7 @@ class Tools:
         filters = msgspec.structs.replace(
             _filters(project, agent, method, since), starred=starred, hidden=hidden
         )
+        filters = of_project(self._archive, filters)
         records = self._archive.records()
         found, copies = once(self._archive, matching(records, filters))
         hid = hidden_once(self._archive, records, filters)
@@ -214,7 +215,8 @@ class Tools:
         cursor: given.Cursor = None,
     ) -> str:
         """What was decided, newest first; with a `query` by what it is about."""
-        passing = matching(self._archive.records(), _filters(project, agent, None, since))
+        filters = of_project(self._archive, _filters(project, agent, None, since))
+        passing = matching(self._archive.records(), filters)
         pairs, _ = once(self._archive, passing)
         with self._lock:
             found = decisions(pairs, query, self._meaning.embedder)
@@ -467,8 +469,5 @@ def _filters(
     given: dict[str, Any] = {"project": project or None, "agent": agent or None}
     if method:
         given["method"] = known_method(method)
-    if since:
-        given["after"] = int(parse_since(since).timestamp())
-    if until:
-        given["before"] = span(until)[1]
+    given["after"], given["before"] = limits(since, until)
     return Filters(**given)

@@ -19,6 +19,7 @@ from minutebook.index.passages import passages_of
 from minutebook.index.query import Query
 from minutebook.index.rows import Rows
 from minutebook.index.vectors import Like
+from minutebook.model.session import project_of
 from minutebook.team.database import Database
 from minutebook.team.meaning import check_embedder, written
 from minutebook.team.rows import Keys, TeamRows
@@ -65,6 +66,9 @@ class TeamEngine(Engine):
 
     def results(self, query: Query, **how: Any) -> Results:
         found = super().results(query, **how)
+        if (projects := query.filters.projects) is not None:  # the server knows parts of paths
+            own = [item for item in found.ranked if project_of(item.entry.project) in projects]
+            found = msgspec.structs.replace(found, ranked=own)
         self._expect([item.entry.session_id for item in found.ranked])
         return found
 
@@ -79,7 +83,7 @@ class TeamEngine(Engine):
         filters = {
             "kinds": list(scope.kinds) or None,
             "sessions": list(sessions) if sessions is not None else None,
-            "project": limits.project,
+            "project": limits.project and limits.project.removeprefix("="),
             "branch": limits.branch,
             "model": limits.model,
             "tools": limits.tools,

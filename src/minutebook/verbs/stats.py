@@ -12,6 +12,7 @@ from minutebook.archive.archive import Archive
 from minutebook.archive.finding import search
 from minutebook.archive.folding import hidden_once, once
 from minutebook.archive.passing import ghosts_of, matching
+from minutebook.archive.projects import of_project
 from minutebook.derive.times import instant
 from minutebook.errors import BadArgument
 from minutebook.index.query import Query
@@ -46,6 +47,7 @@ class Stats(msgspec.Struct, frozen=True):
 def stats(archive: Archive, query: Query) -> Stats:
     """What there is, of what passes the filters and has the words of a query."""
     wanted: set[tuple[str, str]] | None = None
+    query = msgspec.structs.replace(query, filters=of_project(archive, query.filters))
     if not query.is_empty:
         answer = search(archive, query, where="engagements", mode="lexical", limit=_MOST)
         wanted = {(hit.session_id, hit.engagement.id) for hit in answer.hits if hit.engagement}

@@ -6,6 +6,7 @@ from typing import Any
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.passing import matching
+from minutebook.archive.projects import of_project
 from minutebook.archive.threads import Threads, threads
 from minutebook.derive.threads import Key, Thread
 from minutebook.derive.times import instant
@@ -14,6 +15,7 @@ from minutebook.index.query import Filters
 
 def passing_threads(archive: Archive, filters: Filters) -> list[Thread]:
     """Threads with an engagement that passes the filters, the newest first."""
+    filters = of_project(archive, filters)
     passing = {(record.session_id, e.id) for record, e in matching(archive.records(), filters)}
     return [t for t in threads(archive).every if not passing.isdisjoint(t.members)]
 

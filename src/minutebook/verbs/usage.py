@@ -25,6 +25,7 @@ def plain_usage(found: Usage) -> dict[str, Any]:
         "by": found.by,
         "since": _moment(found.after),
         "until": _moment(found.before),
+        "projects": found.projects,
         "rows": [
             {
                 "key": row.key,

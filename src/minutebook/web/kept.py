@@ -13,6 +13,7 @@ from minutebook.archive.archive import Archive
 from minutebook.archive.prospective import of_session, prospective, tied_of
 from minutebook.archive.reporting import open_files
 from minutebook.archive.threads import threads
+from minutebook.index.query import Filters
 from minutebook.model.prospective import Obligation, TiedEngagement
 from minutebook.model.session import project_of
 from minutebook.web import api
@@ -46,7 +47,7 @@ def open_rows(archive: Archive, project: str | None) -> list[KeptRow]:
             owed=_owed(file.owed, file.overdue),
             problems=file.problems,
         )
-        for file in open_files(archive, project)[:_MOST]
+        for file in open_files(archive, Filters(project=project))[:_MOST]
     ]
 
 

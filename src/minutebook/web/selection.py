@@ -196,6 +196,5 @@ def _bare(record: SessionRecord, selection: Selection) -> bool:
         return False
     if (record.ghost and not selection.ghosts) or (selection.starred and not record.starred):
         return False
-    return passes(record, selection.filters) and (
-        not selection.project or in_project(selection.project, record.cwd or record.project)
-    )
+    filters = selection.filters
+    return passes(record, filters) and in_project(filters, record.cwd or record.project)

@@ -52,7 +52,7 @@ def under_way_page(state: ServerState, request: Request) -> Response:
     if asked.narrows or words:
         everything = _open(state.archive, Selection(), "")
     start = whole(request.query_params.get("start"))
-    files = open_files(state.archive, asked.project)
+    files = open_files(state.archive, asked.filters)
     return render(
         "underway.html",
         files=files[:_FILES],

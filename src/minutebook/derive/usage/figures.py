@@ -162,6 +162,8 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
     after: int | None = None
     """Seconds since the epoch: the period asked for."""
     before: int | None = None
+    projects: list[str] = []
+    """The projects that the filters ask for, by name; none where they ask for none."""
     rows: list[Row] = []
     total: Figures = Figures()
     subagents: Figures | None = None
