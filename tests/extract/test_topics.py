@@ -451,36 +451,36 @@ def test_what_comes_after_every_work_is_left_out() -> None:
 
 
 def test_that_the_agent_looks_around_names_nothing() -> None:
-    """UND-02: before "Explore the codebase" comes what the person has trouble with."""
+    """UND-02: before a look around comes what the person has trouble with."""
     prompt = (
-        "I am having problems if I start the picker inside a nested folder while frost guard runs, "
+        "I am having trouble when I start the picker from a nested folder while frost guard runs, "
         "becuase it is not writing rows"
     )
     looks = "I'll investigate the codebase to understand how pickers and rows are created."
     told = topic(asked(prompt, opening=looks, answer=looks))
-    assert told == "Problems if I start the picker inside a nested folder while frost guard runs"
+    assert told == "Trouble when I start the picker from a nested folder while frost guard runs"
 
 
 @pytest.mark.parametrize(
     "prompt",
     [
-        "Is this the best description of all?",
+        "Is this the right order of rows?",
         "A slow pump failing to reach the tank or something",
-        "Add something here like each tree is growing its own apples",
-        "I've noticed you being very tentative",
-        "Ist das die beste Beschreibung davon?",
+        "Add something there like every tree has its own ladder",
+        "I've noticed you being rather slow today",
+        "Ist das die richtige Reihenfolge davon?",
     ],
 )
 def test_what_leaves_open_what_it_is_about_gives_way(prompt: str) -> None:
     """UND-02: "something", or whether "this" is so, is no name where another request has one."""
     told = topic(asked(prompt), asked("Prune the apple trees before the winter frost"))
     assert told == "Prune the apple trees before the winter frost"
-    assert heading_of("Remove (not in the orchard docs or transcripts)") is None
+    assert heading_of("Remove (unknown to the orchard guide)") is None
 
 
 def test_what_a_review_left_over_is_not_the_topic() -> None:
-    """UND-02: "follow-up polish from PR #36 review" does not head the work of many rounds."""
-    made = (Commit("1a2b3c4", "chore(pump): follow-up polish from PR #36 review"),)
+    """UND-02: "late polish from PR #12 review" does not head the work of many rounds."""
+    made = (Commit("1a2b3c4", "chore(pump): late polish from PR #12 review"),)
     more = (Commit("2b3c4d5", "feat: water the saplings by soil moisture"),)
-    told = topic(asked("Review PR #36", commits=made), asked("next", commits=more))
+    told = topic(asked("Review PR #12", commits=made), asked("next", commits=more))
     assert "polish" not in told
