@@ -448,3 +448,39 @@ def test_what_comes_after_every_work_is_left_out() -> None:
     """UND-02: "and then commit it" is no part of what was worked on."""
     prompt = 'Rename the "Open Orchard" button to "Add to Orchard" and then commit it'
     assert heading_of(prompt) == "Rename the Open Orchard button to Add to Orchard"
+
+
+def test_that_the_agent_looks_around_names_nothing() -> None:
+    """UND-02: before a look around comes what the person has trouble with."""
+    prompt = (
+        "I am having trouble when I start the picker from a nested folder while frost guard runs, "
+        "becuase it is not writing rows"
+    )
+    looks = "I'll investigate the codebase to understand how pickers and rows are created."
+    told = topic(asked(prompt, opening=looks, answer=looks))
+    assert told == "Trouble when I start the picker from a nested folder while frost guard runs"
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Is this the right order of rows?",
+        "A slow pump failing to reach the tank or something",
+        "Add something there like every tree has its own ladder",
+        "I've noticed you being rather slow today",
+        "Ist das die richtige Reihenfolge davon?",
+    ],
+)
+def test_what_leaves_open_what_it_is_about_gives_way(prompt: str) -> None:
+    """UND-02: "something", or whether "this" is so, is no name where another request has one."""
+    told = topic(asked(prompt), asked("Prune the apple trees before the winter frost"))
+    assert told == "Prune the apple trees before the winter frost"
+    assert heading_of("Remove (unknown to the orchard guide)") is None
+
+
+def test_what_a_review_left_over_is_not_the_topic() -> None:
+    """UND-02: "late polish from PR #12 review" does not head the work of many rounds."""
+    made = (Commit("1a2b3c4", "chore(pump): late polish from PR #12 review"),)
+    more = (Commit("2b3c4d5", "feat: water the saplings by soil moisture"),)
+    told = topic(asked("Review PR #12", commits=made), asked("next", commits=more))
+    assert "polish" not in told

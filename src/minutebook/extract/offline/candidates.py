@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain, islice
 
 from minutebook.derive.activity import Activity
 from minutebook.derive.markup import without_marks
@@ -16,6 +17,7 @@ from minutebook.extract.offline.headings import (
     heading_of,
     is_long_enough,
     is_question,
+    is_vague,
     is_wide,
     length_of,
     loose_heading,
@@ -44,6 +46,10 @@ _COMMITS = 8
 _FEW_NAMES = 2
 _QUOTED = 30  # characters of a sentence that is not there twice by chance
 _TASKS = 8
+_SAID = 40  # sentences
+_QUOTE = re.compile(
+    r"(?<!\S)[\"“„«][^\"“”„«»\n]{40,400}[\"“”»]\S?|「[^「」\n]{20,200}」"
+)  # others' words
 _MOST = 80
 _TOLD = ("opening", "closing")  # sentences of the agent: reports make headings, statements do not
 _ASKED = ("title", "plan", "request", "later", "commit", "pull")
@@ -62,7 +68,17 @@ _SMALL = re.compile(
     r"^(?:wip\b|fixup!|squash!|merge (?:branch|pull|remote)|bump version|initial commit)",
     re.IGNORECASE,
 )
-_ADDRESSES = re.compile(r"review (?:feedback|comments|findings)", re.IGNORECASE)
+_ADDRESSES = re.compile(  # what a review left over, not what was reviewed
+    r"review (?:feedback|comments|findings|nits)|\b(?:polish|nits|findings)\b.{0,30}\breview\b"
+    r"|\bround[- ]?\d+ (?:\w+ ){0,3}findings\b|\bfindings \d",
+    re.IGNORECASE,
+)
+_AROUND = re.compile(  # looked at before every piece of work
+    r"(?:explor|investigat|examin|understand|analy[sz]|stud|look|research|read|survey|scan|review)\w*"
+    r" (?:(?:at|into|through) )?(?:the |this |your )?(?:(?:current|existing|whole|overall|relevant"
+    r"|project) )*(?:code ?base|code|project|repo(?:sitory)?|context)\b(?! (?:paths?|reviews?)\b)",
+    re.IGNORECASE,
+)
 _COMPLAINT = re.compile(
     r"^(?!(?:are|is|do|does|did|can|should|was|were|\w+ing|fix|add|remove|make|use|update"
     r"|debug|find|investigate|review|avoid|stop|handle)\b).*"
@@ -95,6 +111,7 @@ _NUMBERED = re.compile(r"\W*(?:(?:step|fix|issue|option|phase|P\d) *)?#?\d+[.:) 
 _STATES = re.compile(
     r"\b(?:is|are|was|were|exists?|becomes?|has|have|says?|means?)\b", re.IGNORECASE
 )
+_NUMBER = re.compile(r"#\d+")
 _PULL = re.compile(r"\b(?:PRs?|MR|pull request)\b", re.IGNORECASE)
 _PLAN = re.compile(r"(?:implement\b.{0,40}\bplan\b|#\s)", re.IGNORECASE)
 _COMMAND_VERB = re.compile(r"/[\w.:-]*?[:-](\w+) +(?=[a-z])")
@@ -180,7 +197,7 @@ def headings(part: Sequence[Activity], title: str | None) -> list[Heading]:
             continue
         seen.add(raw)
         text = title_heading(subject_of(raw)) if kind == "title" else heading_of(raw)
-        if text is None or (kind in _TOLD and (not is_imperative(text) or _TO_YOU.search(text))):
+        if text is None or (kind in _TOLD and not _is_step(text)):
             continue
         for candidate in _completed(
             Heading(text, kind, place, sentence, cut=_goes_on(raw, text)), work
@@ -195,8 +212,14 @@ def headings(part: Sequence[Activity], title: str | None) -> list[Heading]:
     named = list((found or brief).values())
     if not any(is_wide(heading.text) or telling(heading.bare) > 1 for heading in named):
         # What was pasted says more than "there is an error", a commit more than "push it".
-        named = _troubles(part) or _addressed(part) or named
+        vague = any(is_vague(heading.bare) for heading in named)
+        named = _troubles(part) or _addressed(part) or (vague and _loose(part)) or named
     return named or _loose(part)
+
+
+def _is_step(text: str) -> bool:
+    """Whether a sentence of the agent says what it does, more than that it looks around."""
+    return is_imperative(text) and not (_TO_YOU.search(text) or _AROUND.match(text))
 
 
 def _troubles(part: Sequence[Activity]) -> list[Heading]:
@@ -219,11 +242,13 @@ def _addressed(part: Sequence[Activity]) -> list[Heading]:
 def _loose(part: Sequence[Activity]) -> list[Heading]:
     """Where nothing makes a good heading, what was said: better than nothing."""
     where = touched(part) or project_of(part)
-    for round in filter(is_asked, part):
-        for sentence in sentences_of(_typed(round))[:_SENTENCES]:
-            text = loose_heading(sentence, where)
-            if text is not None:
-                return [Heading(text, "request")]
+    typed = (_QUOTE.sub("", _typed(round)) for round in part if is_asked(round))
+    asked = (sentence for text in typed for sentence in sentences_of(text)[:_SENTENCES])
+    loose = [text for s in islice(asked, _SAID) if (text := loose_heading(s, where)) is not None]
+    if loose:
+        telling_ones = (text for text in loose if is_wide(text) or telling(text) > 1)
+        plain = (text for text in loose if not is_vague(text))
+        return [Heading(next(chain(telling_ones, plain, loose)), "request")]
     found = []
     for sentence, kind, place, order in _answers(part):
         text = heading_of(sentence)
@@ -304,12 +329,14 @@ def _texts(part: Sequence[Activity], title: str | None) -> Iterator[tuple[str, s
                     if not _is_tail(clause, sentence):
                         yield clause, kind, place, order
     titles = [title for round in part for title in round.pull_titles]
+    titles = [title for title in titles if not _ADDRESSES.search(title)] or titles
     for place, text in enumerate(titles[:4]):
         yield subject_of(text), "pull", place, 0
     subjects = [commit.subject for round in part for commit in round.commits]
     for place, text in enumerate([s for s in subjects if is_telling(s)][:_COMMITS]):
         yield subject_of(text), "commit", place, 0
     tasks = [task for round in part for task in round.tasks if not _STEP.match(task)]
+    tasks = [task for task in tasks if not _ADDRESSES.search(task)]
     for place, text in enumerate(tasks[:_TASKS]):
         yield text, "task", place, 0
     yield from (told for told in _answers(part) if told[1] not in _TOLD or _tells(told[0]))
@@ -327,7 +354,9 @@ def is_telling(subject: str) -> bool:
     """Whether a commit's subject may head the work: "Address review comments" of what?"""
     if _SMALL.search(subject):
         return False
-    return not _ADDRESSES.search(subject) or names(subject_of(subject)) > _FEW_NAMES
+    return (
+        not _ADDRESSES.search(subject) or names(_NUMBER.sub("", subject_of(subject))) > _FEW_NAMES
+    )
 
 
 def _is_tail(clause: str, sentence: str) -> bool:

@@ -51,10 +51,13 @@ _ASKING = _any(
     (?:i|we)(?:['’]d| would)? (?:want|like|need|wanted|love) (?:you|us) to
     (?:i|we)(?:['’]d| would) (?:really )?(?:like|love|prefer)(?: it if (?:you|we) could)?
     i(?:['’]m| am) (?:trying|looking|going|about|planning|hoping) to
-    i['’]?(?:ve| have) (?:noticed|seen|found|realized)(?: that|(?= (?:the|an?|some) ))
+    i['’]?(?:ve| have) (?:noticed|seen|found|realized)(?: that(?! you\b))
+    i['’]?(?:ve| have) (?:noticed|seen|found|realized)(?= (?:the|an?|some|every|whatever|when) )
     i (?:still )?(?:think|guess|feel like|feel|noticed|see|believe|wonder|suspect|saw|realized)
     i(?:['’]m| was| am) (?:wondering|thinking)(?: about)?
     i(?:['’]m| am)? (?:also |still )?(?:getting|seeing|get|see)(?= an? | the )
+    i(?:['’]m| am) (?:also |still )?(?:having|facing)(?= (?:some )?(?:problems?|trouble|issues?) )
+    i (?:also |still )?(?:have|had)(?= (?:some )?(?:problems?|trouble|issues?) )
     i (?:also |still )?(?:want|need)(?= an? )
     (?:we|there) (?:still |also )?(?:have|is|are|seems? to be|might be)(?= an? )
     let['’]?s|let us|we (?:still )?(?:should|could|can|must|have to|need to|want to)
@@ -64,7 +67,7 @@ _ASKING = _any(
     is it possible to|would it be possible to
     it would be (?:good|nice|great|cool) (?:to|if (?:we|you) could)
     (?:give|show|tell|generate|get) (?:me|us)|do we have|do you (?:think|know|see|mind)
-    (?:can|could) it be(?: that)?|is it possible that|it (?:looks|seems)(?: like| that)
+    is it possible that|it (?:looks|seems)(?: like| that)
     (?:read|see|check|look at) (?:this|that|it|the following) and
     what(?:['’]?s| is) going on(?: with| in| here)?
     (?:also )?needs? to

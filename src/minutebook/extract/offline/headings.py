@@ -90,7 +90,7 @@ _STATEMENT = re.compile(
     r"|there|there['’]?s|here|want me|shall i|(?:do|are|have|did|were|can) you|we|we['’]\w+"
     r"|what['’]s|both|all|everything|nothing|none|some|my|your|as|if|when|will"
     r"|remember|say|assume|keep in mind"
-    r"|based|enough|like|consider|either|without|during|about|per|via|for|since|because|while"
+    r"|based|enough|like|consider|either|without|during|about|per|via|for|since|be(?:cause|cuase|casue)|while"
     r"|once|after|before|not|no|yes|until|recently|currently|previously|originally|yesterday|today"
     r"|rather than|instead of|causing|leading to|resulting in|meaning|allowing"
     r"|e\.g|i\.e|bis vor|bisher|jusqu|hasta ahora"
@@ -124,6 +124,18 @@ _DEICTIC = re.compile(  # "notes that were edited" points at nothing
     re.IGNORECASE,
 )
 
+_VAGUE = re.compile(
+    r"^(?:is|are|was|were|does|do|did|can|should|will|would|could|has|have)"
+    r" (?:this|that|it|these|those|they|there (?:some|any)thing)\b"
+    r"|^(?:ist|sind|war) (?:das|dies|es)\b|^(?:est-ce (?:que )?(?:ce|ça|cela|c['’])|c['’]est\b.*\?)"
+    r"|^(?:es|está) (?:esto|eso|este|ese)\b"
+    r"|^[^\W\d]+ (?:something|anything|some stuff|etwas|irgendwas|quelque chose|algo)\b"
+    r"|\b(?:or something|or whatever|oder so(?:was)?|ou quelque chose|o algo)\b(?! else)"
+    r"|^(?:i['’]ve|i have) (?:noticed|seen|found) (?:that )?you\b"
+    r"|^mir ist aufgefallen,? dass (?:du|sie)\b|^j['’]ai remarqué que (?:tu|vous)\b"
+    r"|^he notado que (?:tú|usted|est[áa]s|eres)\b",
+    re.IGNORECASE,
+)
 _MADE_UP = re.compile(r"(?<!\S)(?=\S*(?:[a-z][A-Z]|\w[_./:]\w|\w-\w+-\w))\S{6,}")
 
 
@@ -186,7 +198,7 @@ def heading_of(sentence: str) -> str | None:
     kept = _whole(text)
     if kept is None or _EMPTY.match(kept) or _STATEMENT.match(kept) or not _says(kept):
         return None
-    if _OBJECTLESS.match(kept) or ("--" in kept and _is_command_line(kept)):
+    if _OBJECTLESS.match(kept) or _is_hollowed(kept) or ("--" in kept and _is_command_line(kept)):
         return None
     if sum(map(str.isalpha, kept)) < 0.6 * len(kept.replace(" ", "")):
         return None  # numbers, log lines, tables
@@ -250,6 +262,11 @@ def _says(heading: str) -> bool:
     return is_wide(heading) or (" " in heading and names(heading) >= 1)
 
 
+def _is_hollowed(text: str) -> bool:
+    """Whether code fell out between a verb and a bracket: "Remove (not in the docs)"."""
+    return text.partition(" ")[2].startswith("(") and is_imperative(text)
+
+
 def _is_command_line(text: str) -> bool:
     """Whether a text is typed at a console: "tool run --json", not "add --json"."""
     named = is_imperative(text) or text.split(maxsplit=1)[0] in GENERIC
@@ -273,7 +290,13 @@ def telling(heading: str) -> int:
     first = 1 if is_imperative(heading) else 0
     words = {word.strip("\"'()[],;:.!?…-–—") for word in heading.lower().split()[first:]}
     made_up = sum(word.lower() not in ROUTINE for word in _MADE_UP.findall(heading))
-    return names(heading) - len(words & ROUTINE) + made_up
+    found = names(heading) - len(words & ROUTINE) + made_up
+    return min(found, 1) if is_vague(heading) else found
+
+
+def is_vague(heading: str) -> bool:
+    """Whether a heading asks for "something", or whether "this" is so: of what, it leaves open."""
+    return _VAGUE.search(heading) is not None
 
 
 def capital(text: str) -> str:

@@ -62,6 +62,7 @@ _WRITTEN = ("title", "plan", "pull", "commit")  # as headings
 _CHECKS = re.compile(
     r"(?:check|verify|see|find out|investigate) (?:if|whether|why|how)\b", re.IGNORECASE
 )
+_TROUBLE = re.compile(r"(?:problems?|troubles?|issues?) (?:if|when|while|with)\b", re.IGNORECASE)
 READS = {
     "deictic": -0.12,
     "question": -0.1,
@@ -97,7 +98,8 @@ _AGENTS = ("task", "opening", "closing", "report")  # headings of the agent, or 
 _ASIDE = re.compile(
     r"(?:(?:add|write|create|update|fix|run|extend|improve|include|implement|remove|modify|consolidate)\w*:?"
     r" (?:\S+ ){0,4}?(?:(?:unit|integration|e2e|regression|test|focused)[ -])*"
-    r"(?:(?:\w+_)?tests?|lint\w*|coverage|typos?|(?-i:Test[A-Z]\w+))\b|tests? )",
+    r"(?:(?:\w+_)?tests?|lint\w*|coverage|typos?|(?-i:Test[A-Z]\w+))\b|tests? "
+    r"|(?:fix|repair|resolve)\w* (?:\S+ ){0,3}?merge conflicts?\b)",
     re.IGNORECASE,
 )
 _TESTS = re.compile(r"\b(?:tests?|testing|lint\w*|coverage|typos?|ci)\b", re.IGNORECASE)
@@ -344,7 +346,7 @@ def says(heading: Heading) -> bool:
 
 def _states(heading: Heading) -> bool:
     """Whether a heading tells how things are, rather than what to do."""
-    if heading.kind in _WRITTEN or _CHECKS.match(heading.text):
+    if heading.kind in _WRITTEN or _CHECKS.match(heading.text) or _TROUBLE.match(heading.text):
         return False
     if heading.completed == "fix" and SAYING.isdisjoint(heading.bare.lower().split()):
         return False

@@ -25,6 +25,7 @@ from minutebook.extract.offline.headings import (
     capital,
     is_long_enough,
     is_question,
+    is_vague,
     is_wide,
     length_of,
     telling,
@@ -119,7 +120,7 @@ def _completed(
     """The first heading; if little can be found by it, with what was done, the files that were
     worked on most, or the branch that was made for it."""
     best = named[0]
-    told = best.kind in _SAID or best.reads <= _BADLY
+    told = best.kind in _SAID or best.reads <= _BADLY or is_vague(best.bare)
     verb = _verb_of(part[0])
     if (
         best.kind in _STEPS
@@ -143,7 +144,7 @@ def _completed(
         return said
     if told:
         asked = [h for h in named if h.kind in _TYPED and is_imperative(h.bare)]
-        asked = [h for h in asked if telling(h.bare) >= telling(best.bare)]
+        asked = [h for h in asked if telling(h.bare) >= telling(best.bare) and not is_vague(h.bare)]
         best, told = (asked[0], False) if asked else (best, True)
     if best.text.endswith("?") or best.completed == "files":
         return best.text
