@@ -13,7 +13,7 @@ from minutebook.archive.archive import Archive
 from minutebook.archive.hit import iso
 from minutebook.archive.masking import hidden
 from minutebook.archive.passing import passes, suits
-from minutebook.archive.programs import in_project
+from minutebook.archive.programs import in_project, within
 from minutebook.archive.projects import of_project
 from minutebook.archive.remote import person_of, rows_of
 from minutebook.archive.sessions import NAMELESS
