@@ -290,6 +290,7 @@ def comparable(path: str, body: str) -> Any:
         for hit in told.get("hits", ()):
             hit.pop("resumable")
             hit.pop("resume")
+            hit.pop("restore")
         return told
     return re.sub(r'<button type="button" data-copy="resume".*?</button>', "", body)
 
