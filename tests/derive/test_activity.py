@@ -37,6 +37,20 @@ def test_files_commits_and_requests_are_found(read_records: ReadRecords) -> None
     assert seen.closes and seen.answer == "Done: it is open."
 
 
+def test_a_rebase_makes_no_new_work(read_records: ReadRecords) -> None:
+    """Commits on no branch are made anew where a rebase runs; elsewhere that is how one works."""
+    session, _ = read_records(
+        user("Rebase it"),
+        assistant(
+            tool_use("t1", command="git rebase --continue"),
+            tool_use("t2", command="git commit -am 'Sort the seeds'"),
+        ),
+        tool_result("t1", "[detached HEAD 1a2b3c4] Paint the gate\n 1 file changed"),
+        tool_result("t2", "[detached HEAD 2b3c4d5] Sort the seeds\n 1 file changed"),
+    )
+    assert [commit.replayed for commit in activity(session.rounds[0]).commits] == [True, False]
+
+
 def test_a_round_that_only_looks_closes_nothing(read_records: ReadRecords) -> None:
     """Reading a log that mentions commits is not committing."""
     session, _ = read_records(

@@ -185,7 +185,7 @@ def test_a_model_replaces_rules_and_never_the_other_way(
     write_session("alpha", 4)
     run(config, layout)
     (record,) = read_records(layout).values()
-    assert (record.extractor, record.prompt_version) == ("offline", "offline-8")
+    assert (record.extractor, record.prompt_version) == ("offline", "offline-9")
     assert run(config, layout, asking(stub), skip_existing=True).calls == 0
     assert run(config, layout, asking(stub)).calls == 1
     run(config, layout)

@@ -11,7 +11,8 @@ from minutebook.derive.activity import Activity, Commit
 from minutebook.examples import write_examples
 from minutebook.extract.offline.extractor import extract_offline
 from minutebook.extract.offline.headings import heading_of, is_long_enough, length_of
-from minutebook.extract.offline.topic_model import FEATURES, MODEL, model
+from minutebook.extract.offline.terms import with_terms
+from minutebook.extract.offline.topic_model import FEATURES, MODEL, Range, model
 from minutebook.extract.offline.topics import topic_of
 from tests.extract.test_offline import rounds_of
 
@@ -484,3 +485,64 @@ def test_what_a_review_left_over_is_not_the_topic() -> None:
     more = (Commit("2b3c4d5", "feat: water the saplings by soil moisture"),)
     told = topic(asked("Review PR #12", commits=made), asked("next", commits=more))
     assert "polish" not in told
+
+
+def test_what_a_topic_lacks_is_added_in_brackets() -> None:
+    """UND-02: the word by which one would look for the work stands behind a heading without it,
+    spelt as it was written; never more than there is room for, and nothing that names nothing."""
+    rounds = (
+        asked(
+            "Add the missing tile there. The harvest-heatmap should show pollinators; the heatmap "
+            "reads pollinators from the sensors, and the heatmap test fails.",
+            commits=(Commit("1a2b3c4", "wip heatmap"),),
+            answer="The harvest-heatmap now shows pollinators in their own tile of the heatmap.",
+        ),
+    )
+    of = Range(rounds, 0, 1, None)
+    told = with_terms("Add the missing tile there", of, model())
+    assert told.startswith("Add the missing tile there (") and "heatmap" in told
+    assert length_of(told) <= 15 and "," not in told.split("(")[0]
+    full = (
+        "Add the missing tile of pollinators that the harvest heatmap shows to all of its visitors"
+    )
+    assert with_terms(full, of, model()) == full
+    assert with_terms("Which tile is missing there?", of, model()) == "Which tile is missing there?"
+
+
+@given(st.lists(st.text(max_size=80), min_size=1, max_size=6), st.text(max_size=60))
+def test_terms_of_anything_are_short_and_plain(prompts: list[str], heading: str) -> None:
+    """UND-02: whatever was said, a topic stays whole and gets three words in brackets at most."""
+    rounds = tuple(asked(prompt) for prompt in prompts)
+    told = with_terms(heading, Range(rounds, 0, len(rounds), None), model())
+    assert told.startswith(heading)
+    added = told[len(heading) :]
+    assert not added or (added.startswith(" (") and added.endswith(")") and added.count(",") <= 2)
+
+
+def test_a_commit_that_a_rebase_made_anew_is_not_the_work() -> None:
+    """UND-02, UND-04: replayed commits are named neither by topic nor by outcome."""
+    replayed = Commit("1a2b3c4", "Paint the gate of the north field", replayed=True)
+    told = {"merges": 1, "commits": (replayed,), "answer": "Rebased; nine seed tests pass."}
+    rounds = [asked("Rebase onto main and resolve the conflicts in the seed store", **told)]
+    said = extract_offline(rounds, None, "/home/dev/orchard")[0].engagements[0]
+    assert "gate" not in f"{said.topic} {said.outcome}"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("Go ahead, sort the labels of all apples by age", "Sort the labels of all apples by age"),
+        ("Unfortunately, the market has no stalls for seeds", "The market has no stalls for seeds"),
+        ("Sort the labels by the age of the apples t", "Sort the labels by the age of the apples"),
+        ("Describe the orchard by plan and option c", "Describe the orchard by plan and option c"),
+    ],
+)  # fmt: skip
+def test_neither_courtesies_nor_broken_words_are_left(sentence: str, expected: str) -> None:
+    """UND-02: "go ahead" is not the work, and a word that was never finished is not shown."""
+    assert heading_of(sentence) == expected
+
+
+def test_a_topic_does_not_add_them_to_something() -> None:
+    """UND-02: what "them" are is not to be seen in a topic."""
+    told = topic(asked("Reports? add them to the shelf of the north barn", edits=1))
+    assert " them " not in told

@@ -67,7 +67,11 @@ _COMMANDS = (  # with words of which one is in whatever the pattern finds: looki
         re.compile(r"\bgh pr merge\b|\bgit (?:-\S+ )?(?:merge|rebase)\b"),
     ),
 )
-_COMMIT = re.compile(r"^\[[^\]\n]{1,200} (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.*)$", re.MULTILINE)
+_COMMIT = re.compile(
+    r"^\[(?P<branch>[^\]\n]{1,200}) (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.*)$", re.MULTILINE
+)
+_NO_BRANCH = "detached HEAD"
+_REPLAYS = re.compile(r"\bgit (?:-\S+ \S+ )?(?:rebase|cherry-pick)\b")
 _AMENDS = re.compile(r"\bcommit\b[^\n;&|]{0,400} --amend\b")
 _OPENS = re.compile(r"\b(?:gh pr create|glab mr create|hub pull-request)\b")
 _TITLED = re.compile(r"--title[ =](?P<quote>[\"'])(?P<title>(?:\\[^\n]|[^\n\\]){3,300}?)(?P=quote)")
@@ -82,6 +86,8 @@ class Commit(msgspec.Struct, frozen=True):
     subject: str
     amends: bool = False
     """Whether it took the place of the commit before it."""
+    replayed: bool = False
+    """Whether a rebase made it anew: what it says was done before."""
 
 
 class Activity(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -231,7 +237,15 @@ def commits_of(call: ToolCall) -> list[Commit]:
     text = call.result.text[:_RESULT_CHARS]
     if "\n[" not in text and not text.startswith("["):
         return []
-    found = [Commit(match["hash"], match["subject"].strip()) for match in _COMMIT.finditer(text)]
+    replays = _REPLAYS.search(command_of(call)) is not None
+    found = [
+        Commit(
+            match["hash"],
+            match["subject"].strip(),
+            replayed=replays and match["branch"].startswith(_NO_BRANCH),
+        )
+        for match in _COMMIT.finditer(text)
+    ]
     if found and _AMENDS.search(command_of(call)):
         found[-1] = msgspec.structs.replace(found[-1], amends=True)
     return found

@@ -35,7 +35,7 @@ _SMALL_WORDS = _any(
     good (?:point|question|idea|job|work|stuff)|good|for now|at this point|quick question|again
     one more thing|fyi|additionally|lately
     done(?= ?[.,!:–—-])|while we wait for[^,.]{3,40},
-    still|in the meantime|in general|sounds good|looks good|lgtm
+    still|unfortunately|in the meantime|in general|sounds good|looks good|lgtm
     bitte|danke(?: sch(?:ö|oe)n)?|ja|nein|genau|super|und|aber|jetzt|dann|zun(?:ä|ae)chst|mal
     als n(?:ä|ae)chstes|noch etwas|entschuldigung
     s['’]il (?:te|vous) pla[iî]t|stp|svp|merci(?: beaucoup)?|oui|non|d['’]accord|alors|maintenant
@@ -63,7 +63,7 @@ _ASKING = _any(
     let['’]?s|let us|we (?:still )?(?:should|could|can|must|have to|need to|want to)
     you (?:should|could|can|must|need to|have to)|so that|that
     (?:your|the|my|our) (?:task|job|goal|idea|aim) is to
-    go ahead (?:and|with)|go and|help (?:me|us)(?: to| with)?
+    go ahead(?: and| with|,)|go and|help (?:me|us)(?: to| with)?
     is it possible to|would it be possible to
     it would be (?:good|nice|great|cool) (?:to|if (?:we|you) could)
     (?:give|show|tell|generate|get) (?:me|us)|do we have|do you (?:think|know|see|mind)

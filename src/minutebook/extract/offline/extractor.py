@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import msgspec
+
 from minutebook.derive.activity import Activity
 from minutebook.extract.offline.boundaries import Cut, find_cuts
 from minutebook.extract.offline.candidates import titles_of
@@ -73,6 +75,7 @@ def _extracted(
     cuts = find_cuts(session, learned)
     engagements: list[ReplyEngagement] = []
     explanations: list[Callable[[], Explanation]] = []
+    rounds = list(map(_without_replays, rounds))
     for start, end, cut in _ranges(cuts, len(rounds)):
         part = rounds[start:end]
         taken = {engagement.topic for engagement in engagements}
@@ -96,6 +99,14 @@ def _extracted(
         )
     summary = one_line(_summary(title, engagements))
     return Reply(summary, None, None, engagements), explanations
+
+
+def _without_replays(round: Activity) -> Activity:
+    """A round without the commits that a rebase made anew: they say nothing of its work."""
+    if not any(commit.replayed for commit in round.commits):
+        return round
+    own = tuple(commit for commit in round.commits if not commit.replayed)
+    return msgspec.structs.replace(round, commits=own)
 
 
 def _explained(said: ReplyEngagement, cut: Cut | None, method: Why, phase: Why) -> Explanation:

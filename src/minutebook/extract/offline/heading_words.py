@@ -64,6 +64,8 @@ INFINITIVE = frozenset(
     hard has have how likely need needs option order ready related seems similar supposed
     thanks time tries try trying used want wants way ways what where""".split()
 )
+LETTERED = frozenset("option plan step part phase variant version type case group".split())
+"""What is called by a letter."""
 RELATIVE = ("that", "which", "who")
 JOINS = frozenset("and or then und oder et ou y o plus".split())
 PREPOSITIONS = frozenset(

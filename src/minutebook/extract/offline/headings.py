@@ -14,6 +14,7 @@ from minutebook.extract.offline.heading_words import (
     GENERIC,
     INFINITIVE,
     JOINS,
+    LETTERED,
     PREPOSITIONS,
     RELATIVE,
     ROUTINE,
@@ -136,6 +137,7 @@ _VAGUE = re.compile(
     r"|^he notado que (?:tú|usted|est[áa]s|eres)\b",
     re.IGNORECASE,
 )
+_LETTER = re.compile(r"[b-hj-z]")
 _MADE_UP = re.compile(r"(?<!\S)(?=\S*(?:[a-z][A-Z]|\w[_./:]\w|\w-\w+-\w))\S{6,}")
 
 
@@ -340,6 +342,8 @@ def _whole(text: str) -> str | None:
             words.pop()  # the first of several numbers
     while words and words[-1].lower().strip(",;:") in DANGLING:
         words.pop()
+    if len(words) > 2 and _LETTER.fullmatch(words[-1]) and words[-2].lower() not in LETTERED:
+        words.pop()  # a word that was never finished
     if len(words) > 2 and words[-2].lower() in RELATIVE:
         del words[-2:]  # "a case that verifies"
     kept = " ".join(words).strip(" ,;:.!?…-–—*\"'")

@@ -59,6 +59,10 @@ _FINITE = re.compile(
     re.IGNORECASE,
 )
 _WRITTEN = ("title", "plan", "pull", "commit")  # as headings
+_OF_WHAT = re.compile(
+    r"[a-z]+ (?:(?:it|them)\b|(?:these|those|this|that)(?: (?:to|in|into|from|on|for|with)\b|$))",
+    re.IGNORECASE,
+)
 _CHECKS = re.compile(
     r"(?:check|verify|see|find out|investigate) (?:if|whether|why|how)\b", re.IGNORECASE
 )
@@ -70,6 +74,7 @@ READS = {
     "thin": -0.15,
     "cut": -0.08,
     "torn": -0.12,
+    "of what": -0.15,
     "spoken of": -0.05,
     "kind report": -0.03,
     "background": -0.2,
@@ -85,10 +90,10 @@ READS = {
     "kind commit": 0.03,
 }
 """Readable beats a point of agreement: what points at something unseen, asks, tells, names next
-to nothing, breaks off, speaks of "the …" as one does to somebody who knows it, leads up to a
-request, is one piece of several or heads a part of an answer is passed over; so is a step on the
-way, where something was changed (looking around, tests, lint), and a request that little work was
-done for; what was written as a heading is preferred."""
+to nothing, breaks off, does something to "them", speaks of "the …" as one does to somebody who
+knows it, leads up to a request, is one piece of several or heads a part of an answer is passed
+over; so is a step on the way, where something was changed (looking around, tests, lint), and a
+request that little work was done for; what was written as a heading is preferred."""
 _LOOKS = re.compile(
     r"(?:find|research|explore|look|check|investigate|analy[sz]e|read|trace|understand|see|verify"
     r"|search|examine|inspect|map|identify|locate|gather|study|audit|assess|survey|scan)\b",
@@ -312,6 +317,8 @@ def _form(heading: Heading, given: Range) -> dict[str, float]:
         found["spoken of"] = 1.0
     if found["cut"] and found["statement"]:
         found["torn"] = 1.0
+    if found["imperative"] and _OF_WHAT.match(heading.bare):
+        found["of what"] = 1.0
     if heading.kind in _SINGLE and given.pieces[heading.kind] >= _MANY:
         found["one of many"] = 1.0
     if given.worked:

@@ -33,6 +33,7 @@ from minutebook.extract.offline.headings import (
     uncapital,
 )
 from minutebook.extract.offline.places import branch_of, mainly, project_of, touched
+from minutebook.extract.offline.terms import with_terms
 from minutebook.extract.offline.tickets import called, ticket_of
 from minutebook.extract.offline.together import main_commits, together
 from minutebook.extract.offline.topic_model import (
@@ -60,6 +61,7 @@ _SAID = ("opening", "closing", "report")  # by the agent, on its way
 _TYPED = ("request", "later")
 _BADLY = -0.2  # as a statement about something unseen does
 _NUMBER = re.compile(r"#\d+")
+_POINTING = re.compile(r"^([A-Z][a-z]+) (?:it|them) (?=(?:to|into|in|from|on|for)\b)")
 _THIS_BRANCH = re.compile(r" (?:in|on|of) (?:this|the|my|our|current)(?: current)? branch$")
 _MERGES = re.compile(r"(?:merge|rebase|cherry-pick|pull|get back to|switch to)\b", re.IGNORECASE)
 
@@ -88,10 +90,12 @@ def topic_of(
     if not named:
         return one_line(_without_words(part, branch), LONGEST_TOPIC)
     of = Range(rounds, start, end, given, taken)
-    named = ranked(named, of, learned or model())
-    if (several := _several(named[0], of, titles_of(rounds[:start]))) is not None:
-        return one_line(several, LONGEST_TOPIC)
-    return one_line(_completed(named, part, rounds, branch, taken), LONGEST_TOPIC)
+    learned = learned or model()
+    named = ranked(named, of, learned)
+    text = _several(named[0], of, titles_of(rounds[:start]))
+    if text is None:
+        text = _POINTING.sub(r"\1 ", _completed(named, part, rounds, branch, taken))
+    return one_line(with_terms(text, of, learned), LONGEST_TOPIC)
 
 
 def _several(best: Heading, of: Range, used: Collection[str]) -> str | None:
