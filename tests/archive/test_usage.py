@@ -167,6 +167,19 @@ def test_what_is_being_ingested_is_left_to_that(tmp_path: Path) -> None:
     assert grown.usage().total.replies == 2
 
 
+def test_a_session_counts_before_it_is_written_down_that_it_is_archived(tmp_path: Path) -> None:
+    """USE-06, VIEW-16: a page that looked when nothing was archived counts what another process
+    has archived since, and calls it what its transcript does."""
+    watching = Archive(tmp_path / "archive", (tmp_path,))
+    watching.growing = True
+    assert not watching.ledger().sessions
+    for name in ("one", "two"):
+        write(tmp_path, name, user("go", timestamp=at(0), uuid=name), reply(f"m-{name}", at(1)))
+    archived(tmp_path, tmp_path / "archive").layout.ledger.unlink()  # it is written last
+    watching.look_again()
+    assert {row.key for row in watching.usage("session").rows} == {"one", "two"}
+
+
 def test_branches_are_of_their_project(tmp_path: Path) -> None:
     """USE-04: two projects' `main` are two rows."""
     for name, cwd in (("one", "/w/app"), ("two", "/w/site")):

@@ -298,7 +298,8 @@ class Labels:
             archive = self._archive
             entry = archive.ledger().sessions.get(session_id)
             info = entry.info if entry is not None else self._known[session_id].info
-            assert info is not None
+            if info is None:  # another process archived it, and has not written that down yet
+                info = archive.stored_summary(session_id).info
             agent_id = entry.agent_id if entry is not None else None
             found = archive.minutes.merged(card(info, archive.roster, archive.settings, agent_id))
             self._cards[session_id] = found
