@@ -75,7 +75,7 @@ def test_a_plain_run_labels_them_offline_and_says_so(
     ran = run("ingest", *places)
     assert ran.status == 0, ran.err
     assert "8 sessions that an upgrade or a setting made due were labelled offline." in ran.err
-    assert "`minutebook ingest --backlog` asks the model about them, for about $0.12." in ran.err
+    assert "`minutebook ingest --backlog` asks the model about them, for about $0.15." in ran.err
     assert stub.requests == []
     again = run("ingest", *places)
     assert "8 sessions that an upgrade or a setting made due" in again.err and stub.requests == []
@@ -120,7 +120,7 @@ def test_a_person_is_always_asked(run: Run, places: list[str], stub: Stub) -> No
     """Number and cost first, even where it is cheap; a no sends nothing, a yes does."""
     run("ingest", *places)
     seen, status = on_a_terminal(["ingest", *places, "--backlog"], "n")
-    assert "7 sessions" in seen and "about $0.11" in seen and "Go on?" in seen
+    assert "7 sessions" in seen and "about $0.13" in seen and "Go on?" in seen
     assert (status, stub.requests) == (2, [])
     seen, status = on_a_terminal(["ingest", *places, "--backlog"], "y")
     assert (status, len(stub.requests)) == (0, 7)
@@ -129,7 +129,7 @@ def test_a_person_is_always_asked(run: Run, places: list[str], stub: Stub) -> No
 def test_a_dry_run_says_what_it_would_cost(run: Run, places: list[str], stub: Stub) -> None:
     """Without being asked, and without sending."""
     ran = run("ingest", *places, "--backlog", "--dry-run")
-    assert (ran.status, "7 calls" in ran.out, "about $0.11" in ran.out) == (0, True, True)
+    assert (ran.status, "7 calls" in ran.out, "about $0.13" in ran.out) == (0, True, True)
     assert stub.requests == []
 
 

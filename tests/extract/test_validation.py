@@ -60,6 +60,15 @@ def test_a_good_reply_in_any_wrapping() -> None:
         assert [part.turn_range for part in parsed.engagements] == [[1, 3], [4, 6]]
 
 
+def test_a_course_is_taken_and_not_kept() -> None:
+    """UND-09: what a model noted before it cut is nobody's minutes; a reply without is as good."""
+    told = {"course": ["1: asks for a fix; new", "2: agrees; same work"], **good_reply()}
+    assert parse_reply(told, 3) == parse_reply(good_reply(), 3)
+    assert parse_reply(told, 3).course == []
+    with pytest.raises(BadReply, match="does not fit the schema"):
+        parse_reply({**good_reply(), "course": "1: asks for a fix"}, 3)
+
+
 @pytest.mark.parametrize(
     ("field", "said", "meant"),
     [

@@ -10,7 +10,14 @@ from minutebook.extract import prompt
 from minutebook.extract.conversation import Answer, Messages, converse
 from minutebook.extract.extractor import Extraction, Failed, Refused, Spent, Unavailable
 from minutebook.extract.material import Material
-from minutebook.extract.pricing import TYPICAL_OUTPUT, Budget, Price, price_of, tokens_of
+from minutebook.extract.pricing import (
+    TYPICAL_OUTPUT,
+    Budget,
+    Price,
+    answer_tokens,
+    price_of,
+    tokens_of,
+)
 from minutebook.extract.second_look import boundaries, is_long
 from minutebook.extract.secret import Secret
 from minutebook.model import Usage
@@ -21,7 +28,7 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL = "claude-sonnet-5-5"
 MOST_OUTPUT = 8_000
-_MOST_OUTPUT_CAPPED = 4_000  # with a limit, the worst case is reserved: keep it small
+_MOST_OUTPUT_CAPPED = 5_000  # with a limit, the worst case is reserved: keep it small
 _RETRIES = 6  # of the SDK, with its backoff: 429, 5xx, timeouts, lost connections
 _TIMEOUT = 180.0
 _CACHE = {"type": "ephemeral"}  # kept by the service for some minutes, read for a tenth
@@ -81,13 +88,13 @@ class AnthropicExtractor:
         if self.price is None:
             return None
         asked = tokens_of(prompt.instructions()) + tokens_of(prompt.document(material))
-        cost = self.price.of(Usage(input=asked, output=TYPICAL_OUTPUT))
+        cost = self.price.of(Usage(input=asked, output=answer_tokens(len(material.rounds))))
         return cost + self._second_look(material, asked) if is_long(material) else cost
 
     def _second_look(self, material: Material, asked: int) -> float:
         """What looking again adds: the question is kept by the service, and read from there."""
         assert self.price is not None
-        more = TYPICAL_OUTPUT + tokens_of(boundaries(material, ()))
+        more = answer_tokens(len(material.rounds)) + tokens_of(boundaries(material, ()))
         again = Usage(input=more, output=TYPICAL_OUTPUT, cache_read=asked)
         kept = self.price.of(Usage(cache_write=asked)) - self.price.of(Usage(input=asked))
         return kept + self.price.of(again)

@@ -24,7 +24,13 @@ from minutebook.extract import prompt
 from minutebook.extract.conversation import Answer, Messages, converse
 from minutebook.extract.extractor import Extraction, Refused, Spent, Unavailable
 from minutebook.extract.material import Material
-from minutebook.extract.pricing import TYPICAL_OUTPUT, Budget, price_of, tokens_of
+from minutebook.extract.pricing import (
+    TYPICAL_OUTPUT,
+    Budget,
+    answer_tokens,
+    price_of,
+    tokens_of,
+)
 from minutebook.extract.second_look import boundaries, is_long
 from minutebook.model import Usage
 
@@ -89,9 +95,10 @@ class ClaudeCliExtractor:
     def forecast(self, material: Material) -> float | None:
         """What it would cost by the API's prices; a subscription counts it against its limits."""
         asked = tokens_of(prompt.instructions()) + tokens_of(prompt.document(material))
-        cost = _cost(self.model, Usage(cache_write=asked, output=TYPICAL_OUTPUT))
+        answered = answer_tokens(len(material.rounds))
+        cost = _cost(self.model, Usage(cache_write=asked, output=answered))
         if is_long(material):
-            asked += TYPICAL_OUTPUT + tokens_of(boundaries(material, ()))
+            asked += answered + tokens_of(boundaries(material, ()))
             cost += _cost(self.model, Usage(cache_write=asked, output=TYPICAL_OUTPUT))
         return cost
 

@@ -16,7 +16,9 @@ from minutebook.model import SessionInfo, Usage
 _MARGIN = 7 / 6  # an estimate of a cost is rather too high than too low
 _PROMPT_CHARS = 400  # of an average message of a person, pasted logs included
 TYPICAL_OUTPUT = 1_200
-"""Tokens of an answer for an average session."""
+"""Tokens of an answer for an average session, without its course."""
+_COURSE = 25  # tokens of a line of it
+_MOST_LINES = 80
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,11 @@ def price_of(model: str) -> Price | None:
 
 def tokens_of(text: str) -> int:
     return round(tokens(text) * _MARGIN)
+
+
+def answer_tokens(rounds: int) -> int:
+    """Tokens of an answer for a session of so many rounds, with a line for each."""
+    return TYPICAL_OUTPUT + _COURSE * min(rounds, _MOST_LINES)
 
 
 def rough_chars(info: SessionInfo) -> int:

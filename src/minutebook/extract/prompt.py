@@ -34,6 +34,10 @@ def schema() -> dict[str, Any]:
     definitions = raw.pop("$defs", {})
     resolved = _resolved(raw, definitions)
     assert isinstance(resolved, dict)
+    fields = resolved["properties"]
+    course = {name: value for name, value in fields.pop("course").items() if name != "default"}
+    resolved["properties"] = {"course": course, **fields}  # models answer in this order
+    resolved["required"] = list(resolved["properties"])
     return resolved
 
 

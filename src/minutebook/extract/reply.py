@@ -40,3 +40,8 @@ class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         str | None, msgspec.Meta(description="The role the agent plays in the text, or null.")
     ]
     engagements: list[ReplyEngagement]
+    course: Annotated[
+        list[str],
+        msgspec.Meta(description="One short line per round: what is wanted; same work or new."),
+    ] = []
+    """What a model writes down before it cuts; asked for first, and needed by nobody else."""

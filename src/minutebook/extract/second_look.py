@@ -80,8 +80,12 @@ _LOOK = (
 )
 _CHECK = (
     'Go through them from the first to the last and hold each cut against "Where to cut". '
-    "Where did the person turn to something else that your answer keeps with what came before? "
-    "Which cut splits one piece of work? Which stands a round before or after the message that "
-    "asks for the new thing? Are the topics still right for their ranges?"
+    "Which cut splits one piece of work? If there are more than five engagements, which neighbours "
+    "would share a heading on a page of minutes? Where did the person turn to something else that "
+    "your answer keeps with what came before? Which cut stands a round before or after the message "
+    "that asks for the new thing? Are the topics still right for their ranges?"
 )
-_ANSWER = "Answer again in full, with what is to be corrected; the same again if nothing is."
+_ANSWER = (
+    "Answer again in full, with what is to be corrected; the same again if nothing is. "
+    "Leave `course` empty this time."
+)

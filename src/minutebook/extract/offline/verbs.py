@@ -81,7 +81,7 @@ def _base_of(stem: str) -> str:
 
 def is_imperative(heading: str) -> bool:
     """Whether a heading begins with a verb of work."""
-    return heading.split(maxsplit=1)[0].lower() in _BASE if heading else False
+    return bool(words := heading.split(maxsplit=1)) and words[0].lower() in _BASE
 
 
 def is_report(sentence: str) -> bool:
