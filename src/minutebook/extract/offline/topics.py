@@ -33,7 +33,6 @@ from minutebook.extract.offline.headings import (
     uncapital,
 )
 from minutebook.extract.offline.places import branch_of, mainly, project_of, touched
-from minutebook.extract.offline.terms import with_terms
 from minutebook.extract.offline.tickets import called, ticket_of
 from minutebook.extract.offline.together import main_commits, together
 from minutebook.extract.offline.topic_model import (
@@ -95,7 +94,7 @@ def topic_of(
     text = _several(named[0], of, titles_of(rounds[:start]))
     if text is None:
         text = _POINTING.sub(r"\1 ", _completed(named, part, rounds, branch, taken))
-    return one_line(with_terms(text, of, learned), LONGEST_TOPIC)
+    return one_line(text, LONGEST_TOPIC)
 
 
 def _several(best: Heading, of: Range, used: Collection[str]) -> str | None:
