@@ -520,3 +520,34 @@ def test_a_topic_does_not_add_them_to_something() -> None:
 def test_a_heading_of_blanks_has_no_verb(blank: str) -> None:
     """UND-02: whatever was typed, looking for the verb of a heading does not fail."""
     assert not is_imperative(blank)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("could you change this to use the new harvest store?", "Use the new harvest store"),
+        ("change them to blue tiles of the map", "Change them to blue tiles of the map"),
+        (
+            "can you check if there would be issues using the barn door on days when it freezes "
+            "instead of the gate that everybody knows?",
+            "Check for issues with the barn door on days when it freezes",
+        ),
+    ],
+)
+def test_a_heading_says_what_is_to_be_there(sentence: str, expected: str) -> None:
+    """UND-02: "change this to" names nothing; a contrast is the first thing to leave out."""
+    assert heading_of(sentence) == expected
+
+
+def test_the_pull_request_that_is_meant_has_its_number() -> None:
+    """UND-02: "the PR" is found by its number, where one was opened."""
+    opened = ("https://github.com/orchard/orchard/pull/45",)
+    told = topic(asked("Run a thorough review of the PR", pull_requests=opened))
+    assert told == "Run a thorough review of PR #45"
+    assert topic(asked("Run a thorough review of the PR")).endswith("the PR")
+
+
+def test_conflicts_are_found_by_their_branch() -> None:
+    """UND-02: any branch has merge conflicts."""
+    told = topic(asked("Fix merge conflicts from our parent branch", branch="seed-store", edits=1))
+    assert told == "Fix merge conflicts from our parent branch (branch seed-store)"

@@ -52,6 +52,8 @@ CLAUSES = frozenset(
     """because which when while if since where but so that whereas unless until although though
     weil wenn damit dass sondern parce lorsque quand mais porque cuando aunque pero""".split()
 )
+CONTRASTS = frozenset("instead rather statt anstatt".split())
+"""What begins with them says what the work is not: the first that a long sentence can spare."""
 SAYING = frozenset(
     "mentions says shows means requires verifies assumes ensures suggests states notes".split()
 )

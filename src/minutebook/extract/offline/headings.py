@@ -10,6 +10,7 @@ from minutebook.extract.offline.courtesies import is_chatter, without_courtesies
 from minutebook.extract.offline.heading_words import (
     ASKING,
     CLAUSES,
+    CONTRASTS,
     DANGLING,
     GENERIC,
     INFINITIVE,
@@ -71,6 +72,17 @@ _NEXT = re.compile(
     r"(?<=\w\w)(?<! env)(?<! vs)(?<! etc)[.!?] +(?=[a-z][\w'’]+ )"
 )  # a sentence that begins small
 _HOW = re.compile(r"^(how) (?:can|could|do|should|would) (?:i|we|you|one) ", re.IGNORECASE)
+_CHANGED_TO = re.compile(  # "change this to use the shelf": what counts is the shelf
+    r"^(?:change|update|modify|adapt|adjust|rewrite|make|switch) (?:it|this|that|these|those|them)"
+    r"(?: all)? to (?=[a-z]+ )",
+    re.IGNORECASE,
+)
+_TROUBLE_WITH = re.compile(
+    r"^(check|verify|see|look|find out) (?:if|whether) there(?:['’]s| is| are| (?:would|will|could"
+    r"|might|may) be) (?:any |some )?(?:issues?|problems?|trouble)"
+    r" (?:with|when|in|by)?\b ?(?:doing|using|running)?\b ?",
+    re.IGNORECASE,
+)
 _ITEM = re.compile(r"\w\s+\(?\d{1,2}[.)]\s")  # a list's number, not its beginning
 _BRACKETS_LAST = re.compile(r"\s*\([^()]*\)$")
 _COMMAND_LINE = re.compile(r"[a-z][\w.-]* (?:[a-z][\w.-]* ){0,2}--[a-z]")
@@ -188,6 +200,10 @@ def heading_of(sentence: str) -> str | None:
         text = f"{text.rstrip(' .?!')} ({pointer[1]})"
     asked = text.endswith(("?", "？"))
     text = _HOW.sub(r"\1 to ", text)
+    text = _TROUBLE_WITH.sub(r"\1 for issues with ", text)
+    changed = _CHANGED_TO.match(text)
+    if changed and is_imperative(text[changed.end() :]):
+        text = text[changed.end() :]
     if _DASHED.match(text):
         return None
     text = as_imperative(_HOLLOW.sub("", text).strip(" ,;:.!?…-–—*\"'。！？、，"))
@@ -380,7 +396,7 @@ def _end(words: list[str], most: int = MOST_WORDS, fewest: int = FEWEST_WORDS) -
     for end in spans:
         if words[end - 1].endswith((",", ";", ":", ".", ")", "?")) and end < len(words):
             return end
-    for stops in (CLAUSES, JOINS, PREPOSITIONS):
+    for stops in (CONTRASTS, CLAUSES, JOINS, PREPOSITIONS):
         for end in spans:
             if end == len(words) or words[end].lower() not in stops:
                 continue

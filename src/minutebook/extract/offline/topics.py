@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from minutebook.derive.activity import Activity
+from minutebook.derive.references import pulled
 from minutebook.extract.offline.candidates import (
     Heading,
     given_title,
@@ -62,7 +63,14 @@ _BADLY = -0.2  # as a statement about something unseen does
 _NUMBER = re.compile(r"#\d+")
 _POINTING = re.compile(r"^([A-Z][a-z]+) (?:it|them) (?=(?:to|into|in|from|on|for)\b)")
 _THIS_BRANCH = re.compile(r" (?:in|on|of) (?:this|the|my|our|current)(?: current)? branch$")
-_MERGES = re.compile(r"(?:merge|rebase|cherry-pick|pull|get back to|switch to)\b", re.IGNORECASE)
+_THIS_PULL = re.compile(
+    r" (?:this|the|my|our) (?:pr|pull request|mr|merge request)$", re.IGNORECASE
+)
+_MERGES = re.compile(
+    r"(?:merge|rebase|cherry-pick|pull|get back to|switch to"
+    r"|(?:fix|resolve|handle|solve) (?:the |all |our )?(?:merge |rebase )?conflicts?)\b",
+    re.IGNORECASE,
+)
 
 
 def topic_of(
@@ -94,7 +102,7 @@ def topic_of(
     text = _several(named[0], of, titles_of(rounds[:start]))
     if text is None:
         text = _POINTING.sub(r"\1 ", _completed(named, part, rounds, branch, taken))
-    return one_line(text, LONGEST_TOPIC)
+    return one_line(_numbered(text, rounds[:end]), LONGEST_TOPIC)
 
 
 def _several(best: Heading, of: Range, used: Collection[str]) -> str | None:
@@ -155,12 +163,21 @@ def _completed(
         return _of_branch(branch, part, verb)
     if branch and (pointed := _THIS_BRANCH.sub(f" on branch {branch}", best.bare)) != best.bare:
         return pointed
-    if branch and "branch" not in best.bare.lower() and length_of(best.bare) <= MOST_WORDS - 2:
+    named_already = "branch" in best.bare.lower() and not _MERGES.match(best.bare)
+    if branch and not named_already and length_of(best.bare) <= MOST_WORDS - 2:
         return f"{best.bare} (branch {branch})"
     where = mainly(part)
     if where and " in " not in best.bare and length_of(best.bare) <= MOST_WORDS - 4:
         return f"{best.bare} in {where}"
     return best.text if is_long_enough(best.text) else _with_a_step(best, named)
+
+
+def _numbered(heading: str, rounds: Sequence[Activity]) -> str:
+    """A heading that ends with "the PR", with the number of the one that was opened last."""
+    if not _THIS_PULL.search(heading):
+        return heading
+    opened = pulled([url for round in rounds for url in round.pull_requests][-1:])
+    return _THIS_PULL.sub(f" PR {opened[0]}", heading) if opened else heading
 
 
 def _called(heading: str, title: str) -> str | None:
