@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import string
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 
@@ -18,12 +19,12 @@ from minutebook.derive.references import pulled, references
 from minutebook.derive.times import instant
 from minutebook.model import Round, Text, Thinking, ToolCall
 
-VERSION = 1
+VERSION = 2
 """Of what traces hold; those of another version are made again."""
 FIRST_CHARS = 1_200
 """Characters kept of the first prompt."""
 _OPENING_CHARS = 240  # of a reply; less than this may be said twice by chance
-_LINE_CHARS = 40
+_LINE_CHARS, _LINE_SIGNS = 40, 30  # of a line that says enough, with and without its blanks
 _MOST_LINES, _MOST_ASKED_LINES = 400, 80
 _MOST_WORDS, _MOST_FIRST_WORDS = 160, 80
 _MOST_FILES = 60
@@ -55,7 +56,7 @@ class RoundTrace(msgspec.Struct, frozen=True, array_like=True):
     whole: str
     """Fingerprint of all that was answered and called; empty where nothing was."""
     size: int
-    """Characters of the answer."""
+    """Bytes of the answer, without blanks."""
 
 
 class Launch(msgspec.Struct, frozen=True, array_like=True):
@@ -228,17 +229,12 @@ def _round_trace(round: Round, prompt: str) -> RoundTrace:
     opening = hashlib.blake2b(digest_size=6)
     size = opened = 0
     for piece in _pieces(round):
-        if isinstance(piece, bytes):
-            data = b" ".join(piece.split()).lower()
-            length = len(data)
-        else:
-            plain = _plain(piece)
-            data, length = plain.encode("utf-8", "surrogatepass"), len(plain)
+        data = _bare(piece)
         whole.update(data + b"\0")
-        size += length
+        size += len(data)
         if opened < _OPENING_CHARS:
             opening.update(data[: 4 * _OPENING_CHARS] + b"\0")
-            opened += length
+            opened += len(data)
     return RoundTrace(
         (round.prompt.id or "") if round.prompt is not None else "",
         seconds(round.started),
@@ -250,15 +246,13 @@ def _round_trace(round: Round, prompt: str) -> RoundTrace:
 
 
 def _pieces(round: Round) -> Iterator[str | bytes]:
-    """What the model said and did, in order; what tools answered may differ in a copy. Bytes where
-    they are ASCII: most of what is compared are calls, and those need not become text."""
+    """What the model said and did, in order; what tools answered may differ in a copy."""
     for message in round.replies:
         for block in message.blocks:
             if isinstance(block, Text | Thinking):
                 yield block.text
             elif isinstance(block, ToolCall):
-                told = f"{block.name} ".encode("utf-8", "surrogatepass") + _told(block.input)
-                yield told if told.isascii() else told.decode("utf-8", "surrogatepass")
+                yield block.name.encode("utf-8", "surrogatepass") + b"\n" + _told(block.input)
 
 
 def _told(value: object) -> bytes:
@@ -272,19 +266,24 @@ def long_lines(text: str, most: int) -> list[str]:
     """Fingerprints of the lines that say enough to be told from others."""
     found: dict[str, None] = {}
     for line in text[: 40 * most * _LINE_CHARS].splitlines():
-        if len(line) < _LINE_CHARS and line.isascii():
+        if len(line) < _LINE_CHARS:
             continue
-        plain = _plain(line)
-        if len(plain) >= _LINE_CHARS:
-            found[_hashed(plain)] = None
+        bare = _bare(line)
+        if len(bare) >= _LINE_SIGNS:
+            found[_hashed(bare)] = None
             if len(found) >= most:
                 break
     return list(found)
 
 
-def _plain(text: str) -> str:
-    """A text as it is compared: one line, small letters."""
-    return " ".join(text.split()).lower()
+_SMALL = bytes.maketrans(string.ascii_uppercase.encode(), string.ascii_lowercase.encode())
+_BLANKS = string.whitespace.encode()
+
+
+def _bare(text: str | bytes) -> bytes:
+    """A text as it is compared, in one quick pass: without blanks, in small letters."""
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    return data.translate(_SMALL, _BLANKS)
 
 
 def _storable(text: str) -> str:
@@ -293,20 +292,17 @@ def _storable(text: str) -> str:
 
 
 def _fingerprint(text: str) -> str:
-    return _hashed(_plain(text))
+    return _hashed(_bare(text))
 
 
-def _hashed(plain: str) -> str:
-    data = plain.encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(data, digest_size=6).hexdigest()
+def _hashed(bare: bytes) -> str:
+    return hashlib.blake2b(bare, digest_size=6).hexdigest()
 
 
 def _words(text: str) -> list[str]:
     """Each word once, in the order of the text: the same for every run."""
-    text = text[:_LONGEST]
-    if text.isascii():
-        return list(dict.fromkeys(_ASCII_WORD.findall(text.lower())))
-    return list(dict.fromkeys(word.lower() for word in _WORD.findall(text)))
+    small = text[:_LONGEST].lower()
+    return list(dict.fromkeys((_ASCII_WORD if small.isascii() else _WORD).findall(small)))
 
 
 def seconds(timestamp: str | None) -> float:
