@@ -24,6 +24,7 @@ _FEWEST_NAMES = 2
 _ANSWERS = 12  # closing answers that are looked at, the last first
 _AGES = 0.1  # what a sentence is worth less for each answer after its own
 _MOST_VALUE = 2.4  # of a sentence that is the first of the last answer
+_MOST_TOLD = 0.8  # what it adds to report what was done
 _SENTENCES = 14
 _IDLE = 0.3  # what it is worth less where nothing was changed in its round, as in others
 _NAMED_ONLY = 0.5  # and what it is worth less that names a thing, rather than tells what was done
@@ -181,7 +182,10 @@ def best_report(rounds: Sequence[Activity], of: About, worked: bool) -> tuple[st
             rank += _LISTED if listed else 0.0
             if worth >= _MOST_VALUE - rank:
                 continue
-            value = _value(sentence, of, worked) - rank
+            speaks = _speaks(sentence, of)
+            if worth >= speaks + _MOST_TOLD - rank:
+                continue  # nor if it told what was done
+            value = _value(speaks, sentence, worked) - rank
             if listed and not _tells(sentence):
                 value -= _NAMED_ONLY
             if value > worth and _stands(sentence):
@@ -229,15 +233,20 @@ def _stands(sentence: str) -> bool:
     return letters >= (0.65 if is_report(sentence) else 0.75) * len(sentence)
 
 
-def _value(sentence: str, of: About, worked: bool) -> float:
+def _speaks(sentence: str, of: About) -> float:
+    """What a sentence is worth for what it speaks of."""
     words = set(stems(sentence))
     value = 0.5 + 0.05 * min(len(words & of.asked), 6)
-    value += _TOPICAL * len(words & of.topic) / max(1, len(of.topic))
+    return value + _TOPICAL * len(words & of.topic) / max(1, len(of.topic))
+
+
+def _value(value: float, sentence: str, worked: bool) -> float:
+    """What it is worth in all, by how it tells that."""
     told = _SELF.sub("", sentence)
     if is_imperative(told) and not is_report(told):
         value -= 0.5  # advice
     if is_report(told):
-        value += 0.4 if told.split(maxsplit=1)[0].lower() in _MINOR else 0.8
+        value += 0.4 if told.split(maxsplit=1)[0].lower() in _MINOR else _MOST_TOLD
     elif _RESULT.search(sentence) or _DONE.search(sentence) or _RESULTS.search(sentence):
         value += 0.5
     elif _FOUND.search(sentence):
