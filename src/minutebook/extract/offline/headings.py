@@ -193,9 +193,11 @@ def heading_of(sentence: str) -> str | None:
         text = _RAN_ON.sub(r"\1", text)
         pointer = _POINTER.match(text)
     text = without_courtesies(text[pointer.end() :] if pointer else text)
-    if not text or is_chatter(text) or _STATUS.match(text) or _ITEM.search(text):
+    if not text or is_chatter(text) or _STATUS.match(text):
         return None
-    text = _COLON.sub(_uncoloned, text)
+    if (". " in text or ") " in text) and _ITEM.search(text):
+        return None
+    text = _COLON.sub(_uncoloned, text) if ": " in text else text
     if pointer:
         text = f"{text.rstrip(' .?!')} ({pointer[1]})"
     asked = text.endswith(("?", "？"))
@@ -211,7 +213,7 @@ def heading_of(sentence: str) -> str | None:
     if _CODE.search(text) or text.startswith(("/", "@", "~", "[")):
         return None
     whole = _ERRAND.sub("", text) if "commit" in text or "push" in text else text
-    shorter = _AFTERTHOUGHT.sub("", whole)
+    shorter = _AFTERTHOUGHT.sub("", whole) if ", " in whole else whole
     text = shorter if length_of(shorter) >= FEWEST_WORDS else text
     kept = _whole(text)
     if kept is None or _EMPTY.match(kept) or _STATEMENT.match(kept) or not _says(kept):
@@ -229,7 +231,7 @@ def heading_of(sentence: str) -> str | None:
 def unlabelled(text: str) -> str:
     """A text without the "Plan:", "Task 3:" or "FAIL:" it begins with, or the "plan" at its end."""
     whole = text
-    for _ in range(3):
+    for _ in range(3 if any(mark in text for mark in ":–—") else 0):
         label = _LABEL.match(text)
         if label is None:
             break

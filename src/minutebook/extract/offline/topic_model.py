@@ -362,10 +362,10 @@ def _states(heading: Heading) -> bool:
 
 def reading(of: Mapping[str, float]) -> float:
     """How badly a heading reads: 0, or less."""
-    return sum(min(0.0, READS.get(name, 0.0)) * value for name, value in of.items())
+    return sum([min(0.0, READS.get(name, 0.0)) * value for name, value in of.items()])
 
 
 def worth(of: Mapping[str, float], learned: Model) -> float:
     """How good a heading is for a range; only to be compared with others of the range."""
-    reads = sum(READS.get(name, 0.0) * value for name, value in of.items())
-    return reads + sum(learned.forms.get(name, 0.0) * value for name, value in of.items())
+    reads = sum([READS[name] * value for name, value in of.items() if name in READS])
+    return reads + sum([learned.forms.get(name, 0.0) * value for name, value in of.items()])

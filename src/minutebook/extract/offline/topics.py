@@ -237,7 +237,10 @@ def _done(named: Sequence[Heading], taken: Collection[str]) -> Heading | None:
 
 
 def ranked(named: Sequence[Heading], given: Range, learned: Model) -> list[Heading]:
-    """Headings of a range, the best first: a title given to all of it, else by what was learned."""
+    """Headings of a range, the best first: a title given to all of it, else by what was learned.
+
+    Of the best it is told how it reads.
+    """
     every = list(named)
     if given.whole:
         named = _titled(named)
@@ -247,8 +250,10 @@ def ranked(named: Sequence[Heading], given: Range, learned: Model) -> list[Headi
     rows = described(named, given, learned)
     worths = [worth(of, learned) for of in rows]
     order = sorted(range(len(named)), key=worths.__getitem__, reverse=True)
-    found = [replace(named[place], reads=reading(rows[place])) for place in order]
-    return found + [heading for heading in every if heading not in named]
+    best = replace(named[order[0]], reads=reading(rows[order[0]]))
+    found = [best, *(named[place] for place in order[1:])]
+    kept = set(map(id, named))
+    return found + [heading for heading in every if id(heading) not in kept]
 
 
 def _is_taken(heading: Heading, taken: Sequence[frozenset[str]]) -> bool:

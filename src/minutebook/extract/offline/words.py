@@ -16,6 +16,7 @@ _ASCII_WORD = re.compile(r"[a-z][a-z0-9_]{2,39}")  # a set of signs is faster th
 _ANSWER_CHARS = 1_200
 _KEPT = 8_000  # characters
 _MOST_WORDS = 50  # a round: the rest repeats or decorates
+_NEAR = 3  # rounds of stretches that are asked for before longer ones
 _PROMPT_WEIGHT = 2  # what was asked tells the subject better than how it was answered
 
 STOP_WORDS = frozenset(
@@ -79,7 +80,9 @@ class Vocabulary:
         (a, of_a), (b, of_b) = self._measured(*left), self._measured(*right)
         if not (norm := math.sqrt(of_a * of_b)):
             return 0.0
-        return sum([a[word] * b[word] for word in filter(b.__contains__, a)]) / norm
+        both = list(filter(b.__contains__, a))
+        total: float = sum(map(mul, map(a.__getitem__, both), map(b.__getitem__, both)))
+        return total / norm
 
     def _measured(self, first: int, last: int) -> tuple[dict[str, float], float]:
         """The weights of a stretch, and the sum of their squares; each is asked for twice."""
@@ -96,13 +99,15 @@ class Vocabulary:
         return sorted(weights, key=lambda word: (-weights[word], word))
 
     def _weights(self, first: int, last: int) -> dict[str, float]:
-        bags = self._weighed[max(0, first) : last]
-        if len(bags) == 1:
-            return bags[0]
-        if bags and (known := self._kept.get((max(0, first), last - 1))) is not None:
-            total, bags = dict(known[0]), bags[-1:]  # all but the last were added up before
-        else:
-            total, bags = dict(bags[0]) if bags else {}, bags[1:]
+        first = max(0, first)
+        bags = self._weighed[first:last]
+        if len(bags) <= 1:
+            return bags[0] if bags else {}
+        total, bags = dict(bags[0]), bags[1:]
+        for end in (last - 1, first + _NEAR):  # what was added up before, of the same beginning
+            if first + 1 < end < last and (known := self._kept.get((first, end))) is not None:
+                total, bags = dict(known[0]), self._weighed[end:last]
+                break
         get = total.get
         for bag in bags:
             for word, weight in bag.items():
