@@ -23,7 +23,7 @@ from minutebook.archive import names
 from minutebook.archive import sessions as listing
 from minutebook.archive.coverage import Work
 from minutebook.archive.formats import format_problem
-from minutebook.archive.masking import Hide, hide
+from minutebook.archive.masking import HiddenRecords, Hide, hide
 from minutebook.archive.masking import hidden as masked
 from minutebook.archive.minutes import Minutes, card, version_of
 from minutebook.archive.names import by_id, by_name, nearest, shortest
@@ -95,7 +95,7 @@ class Archive:
         self._named: dict[str, Transcript] = {}
         self._by_session: tuple[object, dict[str, Transcript]] | None = None
         self._open: OrderedDict[str, tuple[object, OpenSession]] = OrderedDict()
-        self._masked: tuple[object, dict[str, SessionRecord]] | None = None
+        self._shown = HiddenRecords(hide)
         self._shorts: tuple[object, dict[str, str]] | None = None
         self._all: tuple[object, dict[str, SessionSummary], list[Trouble]] | None = None
         roster, settings = (lambda: self.roster), (lambda: self.settings)
@@ -159,7 +159,7 @@ class Archive:
     def read_again(self) -> None:
         """Something was written: nothing that is kept in memory counts any more."""
         with self._lock:
-            self._ledger = self._roster = self._all = self._by_session = self._masked = None
+            self._ledger = self._roster = self._all = self._by_session = None
             self._shorts = None
             self._open.clear()
             self.minutes.read_again()
@@ -389,12 +389,7 @@ class Archive:
     def records(self) -> dict[str, SessionRecord]:
         """The minutes of every session that has some, as they may be shown."""
         with self._lock:
-            version = self.minutes.version
-            if self._masked is None or self._masked[0] != version:
-                found = self.minutes.records()
-                safe = {id: masked(record, self.hide) for id, record in found.items()}
-                self._masked = (version, safe)
-            return self._masked[1]
+            return self._shown.of(self.minutes.records())
 
     def record(self, session_id: str) -> SessionRecord:
         """The minutes of a session; without engagements where nobody has taken them yet."""

@@ -32,6 +32,7 @@ from minutebook.model import (
     ToolResult,
     Unknown,
 )
+from minutebook.model.engagement import SessionRecord
 
 if TYPE_CHECKING:
     # Its patterns take a while to compile: they are loaded when something is shown.
@@ -149,6 +150,27 @@ def hidden(value: T, by: Hide) -> T:
     plain = msgspec.to_builtins(value)
     safe = by.value(plain)
     return value if safe == plain else msgspec.convert(safe, type(value))
+
+
+class HiddenRecords:
+    """The records of an archive as they may be shown; those that stay as they were are masked
+    once."""
+
+    def __init__(self, by: Hide) -> None:
+        self._by = by
+        self._found: dict[str, SessionRecord] = {}
+        self._safe: dict[str, SessionRecord] = {}
+
+    def of(self, found: dict[str, SessionRecord]) -> dict[str, SessionRecord]:
+        """These, masked; the same answer for the same dictionary."""
+        if found is not self._found:
+            before, safe = self._found, self._safe
+            self._safe = {
+                id: safe[id] if before.get(id) == record else hidden(record, self._by)
+                for id, record in found.items()
+            }
+            self._found = found
+        return self._safe
 
 
 def _message(message: Message, by: Hide) -> Message:
