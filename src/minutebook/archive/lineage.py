@@ -184,15 +184,16 @@ def _age(archive: Archive) -> float:
 
 
 def _states(archive: Archive) -> Iterator[tuple[str, str]]:
-    """Every session, and what says whether it has changed."""
-    entries = archive.ledger().sessions
+    """Every session, and what says whether it has changed; files that are none are left out."""
+    ledger = archive.ledger()
+    entries = ledger.sessions
     for id in sorted(archive.ids()):
         entry, transcript = entries.get(id), archive.transcript(id)
         if entry is not None and (transcript is None or not has_grown(entry, transcript)):
             info = entry.info
             links = ",".join(f"{link.evidence}:{link.session_id}" for link in info.links)
             yield id, f"{entry.rounds} {info.started} {info.ended} {info.slug} {links}"
-        elif transcript is not None:
+        elif transcript is not None and not ledger.is_unusable(transcript):
             yield id, f"{transcript.size} {transcript.mtime}"
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.folding import once, visible
-from minutebook.archive.hit import Hit
 from minutebook.archive.lineage import ties
 from minutebook.archive.masking import hidden
 from minutebook.archive.names import nearest
@@ -21,6 +21,9 @@ from minutebook.derive.times import instant
 from minutebook.errors import NotFound
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.model.session import project_of
+
+if TYPE_CHECKING:  # the search behind it takes long to load, and `ingest` needs none
+    from minutebook.archive.hit import Hit
 
 _MOST_NUMBERS = 4
 """Work that names more issues than this is about none of them: a triage, a release."""

@@ -125,7 +125,7 @@ class Labelling:
                     else covered(seen.record, heard)
                 )
                 done = session.finish(record=known, said=summary_said(heard))
-                whole = new and not done.waiting  # also where no round is in it
+                whole = new and done.published is not None and not done.waiting
                 trace = msgspec.msgpack.encode(traced.trace()) if whole else b""
                 return msgspec.structs.replace(seen, done=done, trace=trace)
         except Exception as error:
