@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 import time
+from collections import Counter
 
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from training.offline.packing import packed
 
 from minutebook.derive.activity import Activity, Commit
 from minutebook.extract.offline.boundaries import choose, cut_rows
@@ -21,8 +24,8 @@ from minutebook.extract.offline.model import FILE, Linear, models
 from minutebook.extract.offline.requests import is_reply
 from minutebook.extract.offline.segments import of_ending, of_range, texts_of_range
 from minutebook.extract.offline.wording import FILE as WORDS
-from minutebook.extract.offline.wording import OPENS, packed, unpacked, word_key
-from minutebook.extract.offline.words import Vocabulary
+from minutebook.extract.offline.wording import OPENS, Said, unpacked, word_key
+from minutebook.extract.offline.words import Vocabulary, content_words
 from minutebook.extract.reply import Reply
 from minutebook.model.engagement import METHODS
 
@@ -232,7 +235,7 @@ def test_every_label_says_why() -> None:
     rounds = two_jobs()
     session = Session(rounds, Vocabulary(rounds))
     _, (_, second) = labelled(rounds)
-    odds = float(models().cut.scores(cut_rows(session, models()))[3][0])
+    (odds,) = models().cut.scores(cut_rows(session, models())[3])
     assert sum(reason.weight for reason in second.cut) == pytest.approx(odds, abs=1e-6)
     named = [abs(reason.weight) for reason in second.cut[:-1]]
     assert named == sorted(named, reverse=True)
@@ -272,7 +275,9 @@ def test_words_are_kept_as_checksums_and_weights() -> None:
     assert len(rest) == about["words"] * (4 + columns)
     read = unpacked(WORDS.read_bytes())
     assert word_key("crash") in read.lexicon.keys
-    assert packed(read.lexicon, read.groups, {}).partition(b"\n")[2] == rest
+    alone = [Said({row: 1.0}) for row in range(about["words"])]
+    weights = {group: [read.scores(group, said) for said in alone] for group in read.groups}
+    assert packed(read.lexicon, weights, {}).partition(b"\n")[2] == rest
 
 
 def test_a_word_counts_less_among_many() -> None:
@@ -309,18 +314,45 @@ def test_words_of_an_unlabelled_language_say_nothing() -> None:
     )
 
 
-def test_running_needs_numpy_alone() -> None:
-    """Labels come from numpy; scikit-learn and scipy cannot even be imported (UND-01)."""
+def test_running_needs_no_library_of_numbers() -> None:
+    """Labels come without numpy, which takes long to load, and without scikit-learn (UND-01)."""
     program = (
         "import sys\n"
-        "sys.modules['sklearn'] = sys.modules['scipy'] = None\n"
+        "sys.modules['numpy'] = sys.modules['sklearn'] = sys.modules['scipy'] = None\n"
         "from minutebook.derive.activity import Activity\n"
         "from minutebook.extract.offline.extractor import extract_offline\n"
-        "assert 'numpy' not in sys.modules\n"
         "rounds = [Activity(number=n, prompt='Fix the bug', edits=2) for n in (1, 2, 3)]\n"
         "assert extract_offline(rounds, None, 'x')[0].engagements\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.text("abcd ", max_size=60).map(lambda t: t.replace("a", "apple ")), max_size=40),
+    st.integers(0, 39),
+    st.integers(1, 12),
+    st.integers(1, 12),
+)
+def test_stretches_are_as_alike_as_their_words(
+    prompts: list[str], middle: int, before: int, after: int
+) -> None:
+    """No stretch is added up word by word, and the cosine is the same (UND-01)."""
+    words = Vocabulary(rounds_of(*prompts, answer=""))
+    found = words.cohesion((middle - before, middle), (middle, middle + after))
+    left, right = Counter[str](), Counter[str]()
+    counts = [Counter(content_words(prompt)) for prompt in prompts]
+    spread = Counter(word for count in counts for word in count)
+    for place, count in enumerate(counts):
+        for word, times in count.items():
+            weight = (1 + math.log(2 * times)) * math.log(1 + len(prompts) / spread[word])
+            if middle - before <= place < middle:
+                left[word] += weight  # type: ignore[assignment] # a sum of weights
+            elif middle <= place < middle + after:
+                right[word] += weight  # type: ignore[assignment] # a sum of weights
+    norm = math.hypot(*left.values()) * math.hypot(*right.values())
+    cosine = sum(left[word] * right[word] for word in left) / norm if norm else 0.0
+    assert found == pytest.approx(cosine, abs=1e-9)
 
 
 def test_five_thousand_rounds_take_bounded_time() -> None:
@@ -333,7 +365,7 @@ def test_five_thousand_rounds_take_bounded_time() -> None:
     session = Session(rounds, Vocabulary(rounds))
     start = time.process_time()
     rows = cut_rows(session, models())
-    odds = [float(row[0]) for row in models().cut.scores(rows)]
+    odds = [models().cut.scores(row)[0] for row in rows]
     cuts = choose(odds, [0.0, 0.0, 0.0, 1.0])
     assert time.process_time() - start < 15
     assert 0 < len(cuts) <= 5_000 // 12 + 4

@@ -15,9 +15,10 @@ from minutebook.extract.offline.features import Features, of_cut, of_session
 from minutebook.extract.offline.model import FURTHEST, Linear, Models, from_dict
 from minutebook.extract.offline.requests import opening_of
 from minutebook.extract.offline.segments import ONCE, WORDED, of_ending, of_range
-from minutebook.extract.offline.wording import OPENS, Lexicon, packed, unpacked
+from minutebook.extract.offline.wording import OPENS, Lexicon, unpacked
 from minutebook.model.engagement import METHODS
 from training.offline.meanings import Vectors, common, meanings, spoken, table, together
+from training.offline.packing import packed
 from training.offline.sessions import Labelled
 from training.offline.solve import leaning, shared
 
@@ -144,7 +145,7 @@ def _unseen(sessions: Sequence[Known]) -> dict[str, list[float]]:
         model = _as_linear(part)
         for s in own:
             rows = _with_opener(s, opens)
-            found[s.labelled.id] = [float(row[0]) for row in model.scores(rows)] if rows else []
+            found[s.labelled.id] = [model.scores(row)[0] for row in rows]
     return found
 
 

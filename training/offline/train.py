@@ -21,8 +21,8 @@ import sklearn
 from minutebook.extract.offline import VERSION
 from minutebook.extract.offline.model import FILE
 from minutebook.extract.offline.wording import FILE as WORDS
-from minutebook.extract.offline.wording import packed
 from training.offline.fit import LEAN, SEED, STRENGTH, fit, known
+from training.offline.packing import packed
 from training.offline.sessions import Labelled, load
 from training.topics.labels import SHARED
 

@@ -10,9 +10,7 @@ VERSION = "offline-9"
 
 
 def warm_up() -> None:
-    """Load what labelling needs: rules, models, numpy, the patterns of secrets."""
-    import numpy  # noqa: F401 - its import is what takes time
-
+    """Load what labelling needs: rules, models, the patterns of secrets."""
     import minutebook.extract.offline.extractor  # noqa: F401 - compiles the patterns of all rules
     from minutebook.derive.secrets import mask
     from minutebook.extract.offline.model import models

@@ -45,7 +45,7 @@ def find_cuts(session: Session, models: Models) -> list[Cut]:
     if len(session.rounds) < 2:
         return []
     rows = cut_rows(session, models)
-    odds = [float(row[0]) for row in models.cut.scores(rows)]
+    odds = [models.cut.scores(row)[0] for row in rows]
     counts = expected_counts(models.count, of_session(len(session.rounds), odds))
     chosen = choose(odds, counts)
     return [Cut(index + 1, partial(models.cut.reasons, rows[index])) for index in chosen]
@@ -57,14 +57,14 @@ def cut_rows(session: Session, models: Models) -> list[Features]:
     for position in range(1, len(session.rounds)):
         row = of_cut(session, position)
         words = models.wording.lexicon.read([session.heard[position].text])
-        row[OPENER] = float(models.wording.scores(OPENS, words)[0])
+        row[OPENER] = models.wording.scores(OPENS, words)[0]
         rows.append(row)
     return rows
 
 
 def expected_counts(model: Linear, row: Mapping[str, float]) -> list[float]:
     """How likely it is that a session has no cut, one, two …; the last is for more."""
-    scores = [float(score) for score in model.scores([row])[0]]
+    scores = model.scores(row)
     highest = max(scores)
     weights = [math.exp(score - highest) for score in scores]
     return [weight / sum(weights) for weight in weights]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import add
 from typing import cast
 
 from minutebook.extract.offline.features import Session
@@ -22,11 +23,12 @@ def method_of(session: Session, start: int, end: int, models: Models) -> tuple[M
     """The method of rounds `start` up to (not with) `end`, with what spoke for it."""
     rounds, heard = session.rounds[start:end], session.heard[start:end]
     row = of_range(rounds, heard)
-    scores = models.method.scores([row])[0]
+    scores = models.method.scores(row)
     said = texts_of_range(rounds, heard)
     for kind, texts in said.items():
-        scores += models.wording.scores(kind, models.wording.lexicon.read(texts))
-    best = int(scores.argmax())
+        more = models.wording.scores(kind, models.wording.lexicon.read(texts))
+        scores = list(map(add, scores, more))
+    best = scores.index(max(scores))
 
     def why() -> tuple[Reason, ...]:
         told = [

@@ -6,17 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from operator import mul
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from minutebook.extract.offline.reasons import Reason, worded
 from minutebook.extract.offline.wording import Wording, wording
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
 
 Features = Mapping[str, float]
 FILE = Path(__file__).with_name("model.json")
@@ -35,25 +30,29 @@ class Linear:
     """Name → mean, scale, and a weight for each class."""
 
     @cached_property
-    def _arrays(self) -> tuple[Array, Array, Array, Array]:
-        import numpy as np
+    def _scales(self) -> list[tuple[str, float, float, float]]:
+        """Name, mean, scale of each feature, and where 0 is on that scale."""
+        told = ((name, of[0], of[1]) for name, of in self.features.items())
+        return [(name, mean, scale, _within(-mean / scale)) for name, mean, scale in told]
 
-        table = np.array(list(self.features.values()), dtype=float)
-        return table[:, 0], table[:, 1], table[:, 2:], np.array(self.bias)
+    @cached_property
+    def _weights(self) -> list[tuple[float, ...]]:
+        """For each class its weight for every feature."""
+        return list(zip(*(of[2:] for of in self.features.values()), strict=True))
 
-    def scores(self, rows: Sequence[Features]) -> Array:
-        """A row of scores for each row of features."""
-        _, _, weights, bias = self._arrays
-        total: Array = self._scaled(rows) @ weights + bias
-        return total
+    def scores(self, row: Features) -> list[float]:
+        """A score for each class."""
+        scaled = self._scaled(row)
+        return [
+            bias + sum(map(mul, scaled, weights))
+            for bias, weights in zip(self.bias, self._weights, strict=True)
+        ]
 
-    def _scaled(self, rows: Sequence[Features]) -> Array:
-        import numpy as np
-
-        mean, scale, _, _ = self._arrays
-        values = np.array([[row[name] for name in self.features] for row in rows], dtype=float)
-        scaled: Array = np.clip((values - mean) / scale, -FURTHEST, FURTHEST)
-        return scaled
+    def _scaled(self, row: Features) -> list[float]:
+        return [  # of most rows most is 0
+            _within((value - mean) / scale) if (value := row[name]) else zero
+            for name, mean, scale, zero in self._scales
+        ]
 
     def reasons(
         self, row: Features, column: int = 0, words: Sequence[tuple[str, float]] = ()
@@ -62,16 +61,19 @@ class Linear:
 
         `words` are reasons of another kind, in words of their own.
         """
-        _, _, weights, bias = self._arrays
-        told = self._scaled([row])[0] * weights[:, column]
-        found = [*zip(self.features, told.tolist(), strict=True), *words]
+        told = map(mul, self._scaled(row), self._weights[column])
+        found = [*zip(self.features, told, strict=True), *words]
         found.sort(key=lambda one: (-abs(one[1]), one[0]))
-        rest = float(bias[column]) + sum(weight for _, weight in found[_NAMED:])
+        rest = self.bias[column] + sum(weight for _, weight in found[_NAMED:])
         named = (
             Reason(worded(name, row[name]) if name in row else name, weight)
             for name, weight in found[:_NAMED]
         )
         return (*named, Reason("everything else", rest))
+
+
+def _within(deviations: float) -> float:
+    return FURTHEST if deviations > FURTHEST else max(deviations, -FURTHEST)
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def phase_of(session: Session, start: int, end: int, models: Models) -> tuple[Ph
     if phase_cues.HANDED.search(f"{final.command or ''} {heard[-1].text[:_SAID]}".lower()):
         return "handed-off", lambda: (Reason("it ends with a hand-over", 1.0),)
     row = of_ending(rounds, heard)
-    odds = float(models.ending.scores([row])[0][0])
+    odds = models.ending.scores(row)[0]
     reasons = partial(models.ending.reasons, row)
     if phase_cues.BLOCKED.search(answer):
         return "blocked", lambda: (Reason("the last words wait for something", 1.0), *reasons())

@@ -10,19 +10,16 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 import zlib
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
+from operator import mul
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
 
 FILE = Path(__file__).with_name("wording.bin")
 OPENS = "opens"
@@ -97,26 +94,36 @@ class _Rows(dict[str, int]):
 class Wording:
     """Weights of words: for each kind of text a group, with a weight for each class."""
 
-    def __init__(self, lexicon: Lexicon, groups: Mapping[str, Array]) -> None:
-        self.lexicon, self.groups = lexicon, groups
+    def __init__(
+        self, lexicon: Lexicon, widths: Mapping[str, int], scales: Sequence[float], steps: bytes
+    ) -> None:
+        self.lexicon = lexicon
+        ends = accumulate(widths.values())
+        self.groups = {
+            name: range(end - widths[name], end) for name, end in zip(widths, ends, strict=True)
+        }
+        """Kind of text → its columns, one for each class."""
+        self._scales, self._steps = scales, array("b", steps)
 
-    def scores(self, group: str, said: Said) -> Array:
+    def scores(self, group: str, said: Said) -> list[float]:
         """What words say for each class."""
-        found: Array = self._weighed(group, said).sum(0)
-        return found
+        place, steps, shares = self.groups[group], self._steps, said.shares.values()
+        begins = [row * len(self._scales) for row in said.shares]
+        known = [steps[at + place.start : at + place.stop] for at in begins]
+        columns = zip(*known, strict=True) if known else [()] * len(place)
+        return [
+            self._scales[at] * sum(map(mul, shares, column))
+            for at, column in zip(place, columns, strict=True)
+        ]
 
     def reasons(self, group: str, texts: Sequence[str], column: int) -> list[tuple[str, float]]:
         """What each word of some texts adds to the score of a class."""
         said, words = self.lexicon.read(texts), self.lexicon.spelt(texts)
-        added = self._weighed(group, said)[:, column].tolist()
-        return [(words[row], value) for row, value in zip(said.shares, added, strict=True)]
-
-    def _weighed(self, group: str, said: Said) -> Array:
-        import numpy as np
-
-        shares = np.array(list(said.shares.values()))
-        found: Array = shares[:, None] * self.groups[group][list(said.shares)]
-        return found
+        place = self.groups[group][column]
+        return [
+            (words[row], share * self._steps[row * len(self._scales) + place] * self._scales[place])
+            for row, share in said.shares.items()
+        ]
 
 
 def word_key(word: str) -> int:
@@ -124,37 +131,13 @@ def word_key(word: str) -> int:
     return zlib.crc32(word.encode("utf-8", "replace"))
 
 
-def packed(lexicon: Lexicon, groups: Mapping[str, Array], about: Mapping[str, Any]) -> bytes:
-    """The file: a line that says what it is, the checksums, then a byte for each weight."""
-    import numpy as np
-
-    table = np.hstack(list(groups.values()))
-    scales = [float(f"{most / 127:.4g}") for most in np.maximum(np.abs(table).max(0), 1e-6)]
-    header = {
-        **about,
-        "words": len(lexicon.keys),
-        "groups": {name: weights.shape[1] for name, weights in groups.items()},
-        "scales": scales,
-    }
-    steps = np.clip(np.round(table / np.array(scales)), -127, 127).astype(np.int8)
-    keys = np.array(lexicon.keys, dtype="<u4")
-    return b"".join((json.dumps(header).encode(), b"\n", keys.tobytes(), steps.tobytes()))
-
-
 def unpacked(data: bytes) -> Wording:
-    import numpy as np
-
+    """A file's content, as `training.offline.packing` writes it."""
     line, _, rest = data.partition(b"\n")
     header = json.loads(line)
-    count, widths = header["words"], header["groups"]
-    keys = np.frombuffer(rest, "<u4", count)
-    steps = np.frombuffer(rest, np.int8, offset=4 * count).reshape(count, -1)
-    table: Array = steps * np.array(header["scales"])
-    groups, start = {}, 0
-    for name, width in widths.items():
-        groups[name] = table[:, start : start + width]
-        start += width
-    return Wording(Lexicon(keys.tolist()), groups)
+    end = 4 * header["words"]
+    keys = struct.unpack(f"<{header['words']}I", rest[:end])
+    return Wording(Lexicon(keys), header["groups"], header["scales"], rest[end:])
 
 
 @cache
