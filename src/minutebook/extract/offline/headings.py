@@ -28,8 +28,8 @@ MOST_WORDS = 15
 FEWEST_WORDS = 5
 _FEWEST_WIDE, _MOST_WIDE = 4, 20  # 8 to 40 characters of a script without blanks
 _LONGEST = 400  # characters of a sentence that is looked at
-_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_WIDE_RUN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_WIDE = re.compile(r"[\u3040-\u9fff\uac00-\ud7af]")
+_WIDE_RUN = re.compile(r"[\u3040-\u9fff\uac00-\ud7af]+")
 
 _SPELT = re.compile(r"[^\sA-Za-z0-9]*[A-Za-z0-9]\S*")
 

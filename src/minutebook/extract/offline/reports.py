@@ -130,7 +130,7 @@ _ITEM = re.compile(r"\s*(?:[-*•▸]|\(?\d{1,3}[.)])\s")
 _ANSWERED = re.compile(  # before a sentence that stands without it
     r"^(?:yes|yep|yeah|no|nope|ja|nein|oui|non|sí|si|はい|いいえ|是的?|不是?)"
     r"\b\s*(?:[,.!—–:、，。-]+\s*)+(?=(?:the|an?|all|each|every|der|die|das|ein|le|la|les|el|los"
-    r"|un|une?)\b|[A-Z\"]|\w+[._(/]\w|[\u3040-\u30ff\u3400-\u9fff])",
+    r"|un|une?)\b|[A-Z\"]|\w+[._(/]\w|(?-i:[\u3040-\u9fff]))",
     re.IGNORECASE,
 )
 _INTERIM = re.compile(  # a state that passes

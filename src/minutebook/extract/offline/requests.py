@@ -23,7 +23,7 @@ _REPLY = re.compile(
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _HEADLINES_IN = 2_000  # characters: what comes later is a detail
 _WRAPPED = re.compile(r"\n(?<=[^\n.!?:;]{40}\n)(?=[a-z(])")  # a line that goes on in the next
-_SAYS = re.compile(r"\S \S.{4}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{4}")
+_SAYS = re.compile(r"\S \S.{4}|[\u3040-\u9fff\uac00-\ud7af]{4}")
 _PASTED = re.compile(
     r"^\s*(?:[❯➜$>|#]\s|\d{4}-\d\d-\d\d[T ]|\d\d:\d\d:\d\d|\[?(?:ERROR|INFO|WARN|DEBUG)|time="
     r"|at \S+\()"

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -35,6 +36,8 @@ SOURCES = (
     *("title", "plan", "first", "request", "later", "commits", "pulls", "tasks", "opening"),
     *("closing", "answer", "answers", "files", "branch", "project"),
 )
+_COUNTED = ("request", "later", "answers")
+"""Sources in which it matters how often a word is there."""
 FEATURES = (
     "bias",
     *SOURCES,
@@ -42,7 +45,7 @@ FEATURES = (
 )
 _TOKEN = re.compile(r"[^\W_]+")
 _ASCII_TOKEN = re.compile(r"[a-z0-9]+")  # a set of signs is faster than kinds of them
-_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_WIDE = re.compile(r"[\u3040-\u9fff\uac00-\ud7af]")
 _ENDING = re.compile(r"(?:ing|ed|es|s)$")
 _STOP = frozenset(
     "a an and are as at be by for from in into is it its of on or s that the this to with via"
@@ -203,10 +206,9 @@ class Range:
             "branch": (next((round.branch for round in part if round.branch), None) or "",),
             "project": (next((round.cwd for round in part if round.cwd), None) or "",),
         }
-        self.counts = {
-            source: Counter(word for text in of for word in _stems(text))
-            for source, of in texts.items()
-        }
+        words = {name: chain.from_iterable(map(_stems, of)) for name, of in texts.items()}
+        self._counts = {name: Counter(words[name]) for name in _COUNTED}
+        self._places = [self._counts.get(name) or frozenset(words[name]) for name in SOURCES]
         self.pieces = {
             "commit": len({c.subject for round in part for c in round.commits}),
             "task": len({task for round in part for task in round.tasks}),
@@ -233,14 +235,14 @@ class Range:
 
     def features(self, word: str) -> list[float]:
         """What is known of a word, in the order of `FEATURES`."""
-        places = [1.0 if word in self.counts[source] else 0.0 for source in SOURCES]
-        asked = self.counts["request"][word] + self.counts["later"][word]
+        places = [1.0 if word in words else 0.0 for words in self._places]
+        asked = self._counts["request"][word] + self._counts["later"][word]
         elsewhere = sum(1 for words in self._outside if word in words)
         return [
             1.0,
             *places,
             math.log1p(asked),
-            math.log1p(self.counts["answers"][word]),
+            math.log1p(self._counts["answers"][word]),
             sum(1 for words in self._prompts if word in words) / max(1, len(self._prompts)),
             sum(places) / 4,
             1.0 if any(c.isdigit() for c in word) else 0.0,

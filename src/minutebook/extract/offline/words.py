@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from operator import mul
+from operator import itemgetter
 
 from minutebook.derive.activity import Activity
 
@@ -16,7 +16,6 @@ _ASCII_WORD = re.compile(r"[a-z][a-z0-9_]{2,39}")  # a set of signs is faster th
 _ANSWER_CHARS = 1_200
 _KEPT = 8_000  # characters
 _MOST_WORDS = 50  # a round: the rest repeats or decorates
-_NEAR = 3  # rounds of stretches that are asked for before longer ones
 _PROMPT_WEIGHT = 2  # what was asked tells the subject better than how it was answered
 
 STOP_WORDS = frozenset(
@@ -32,6 +31,9 @@ STOP_WORDS = frozenset(
 
 Bag = Counter[str]
 
+REACH = 24
+"""Rounds within which stretches are compared."""
+
 
 def content_words(text: str) -> tuple[str, ...]:
     """The words of a text that say something, in lower case."""
@@ -43,6 +45,11 @@ def content_words(text: str) -> tuple[str, ...]:
 def _content_words(text: str) -> tuple[str, ...]:
     words = _ASCII_WORD if text.isascii() else _WORD
     return tuple([word for word in words.findall(text.lower()) if word not in STOP_WORDS])
+
+
+def _most_common(bag: Bag, most: int) -> list[tuple[str, int]]:
+    """What `Counter.most_common` finds, which takes three times as long."""
+    return sorted(bag.items(), key=itemgetter(1), reverse=True)[:most]
 
 
 class Vocabulary:
@@ -62,54 +69,54 @@ class Vocabulary:
             self._bags.append(bag)
             spread.update(bag.keys())
         rarity = {word: math.log(1 + len(rounds) / n) for word, n in spread.items()}
-        self._kept: dict[tuple[int, int], tuple[dict[str, float], float]] = {}
-        self._weighed = [
+        weighed = (
             {
                 word: (1 + math.log(count)) * rarity[word]
-                for word, count in bag.most_common(_MOST_WORDS)
+                for word, count in _most_common(bag, _MOST_WORDS)
             }
             for bag in self._bags
-        ]
+        )
+        self._products = _products(weighed)
+        self._squares: dict[tuple[int, int], float] = {}
 
     def seen(self, first: int, last: int) -> set[str]:
         """Words of rounds `first` up to (not with) `last`, by position."""
         return {word for bag in self._bags[max(0, first) : last] for word in bag}
 
     def cohesion(self, left: tuple[int, int], right: tuple[int, int]) -> float:
-        """How alike two stretches are, 0 to 1."""
-        (a, of_a), (b, of_b) = self._measured(*left), self._measured(*right)
-        if not (norm := math.sqrt(of_a * of_b)):
+        """How alike two stretches are, 0 to 1: one before the other, at most `REACH` in all."""
+        (first, last), (start, end) = self._within(*left), self._within(*right)
+        norm = math.sqrt(self._square(first, last) * self._square(start, end))
+        if not norm:
             return 0.0
-        both = list(filter(b.__contains__, a))
-        total: float = sum(map(mul, map(a.__getitem__, both), map(b.__getitem__, both)))
-        return total / norm
+        rows = enumerate(self._products[first:last], first)
+        return sum(sum(row[start - at : end - at]) for at, row in rows) / norm
 
-    def _measured(self, first: int, last: int) -> tuple[dict[str, float], float]:
-        """The weights of a stretch, and the sum of their squares; each is asked for twice."""
-        key = (max(0, first), min(last, len(self._bags)))
-        if (known := self._kept.get(key)) is None:
-            weights = self._weights(*key)
-            known = (weights, sum(map(mul, weights.values(), weights.values())))
-            self._kept[key] = known
+    def _within(self, first: int, last: int) -> tuple[int, int]:
+        return max(0, first), min(last, len(self._bags))
+
+    def _square(self, first: int, last: int) -> float:
+        """A stretch by itself; each is asked for several times."""
+        if (known := self._squares.get((first, last))) is None:
+            rows = enumerate(self._products[first:last], first)
+            known = sum(row[0] + 2 * sum(row[1 : last - at]) for at, row in rows)
+            self._squares[first, last] = known
         return known
 
-    def telling(self, first: int, last: int) -> list[str]:
-        """Words of a stretch, those first that stand for it rather than for the session."""
-        weights = self._weights(first, last)
-        return sorted(weights, key=lambda word: (-weights[word], word))
 
-    def _weights(self, first: int, last: int) -> dict[str, float]:
-        first = max(0, first)
-        bags = self._weighed[first:last]
-        if len(bags) <= 1:
-            return bags[0] if bags else {}
-        total, bags = dict(bags[0]), bags[1:]
-        for end in (last - 1, first + _NEAR):  # what was added up before, of the same beginning
-            if first + 1 < end < last and (known := self._kept.get((first, end))) is not None:
-                total, bags = dict(known[0]), self._weighed[end:last]
-                break
-        get = total.get
-        for bag in bags:
-            for word, weight in bag.items():
-                total[word] = get(word, 0.0) + weight
-        return total
+def _products(weighed: Iterable[Mapping[str, float]]) -> list[list[float]]:
+    """For every round what its words have in common with those of itself and of the rounds after
+    it. How alike stretches of rounds are is the sum of that: no stretch is added up word by word.
+    """
+    rows: list[list[float]] = []
+    said: dict[str, deque[tuple[int, float]]] = {}
+    for here, weights in enumerate(weighed):
+        rows.append([0.0] * REACH)
+        for word, weight in weights.items():
+            if (known := said.get(word)) is None:
+                known = said[word] = deque(maxlen=REACH)
+            known.append((here, weight))
+            for before, other in known:
+                if here - before < REACH:
+                    rows[before][here - before] += weight * other
+    return rows
