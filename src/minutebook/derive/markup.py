@@ -15,8 +15,15 @@ _BULLET = re.compile(
 )
 _PATH = re.compile(
     r"(?<![\w.])@?(?:~|\.{1,2}|[A-Za-z]:)?[/\\]?"
-    r"(?:[\w.@+-]+[/\\]){2,}([\w.@+-]+)"
+    r"(?:[\w.@+-]+[/\\]){2,}(?P<name>[\w.@+-]+)"
 )
+_SURELY = re.compile(
+    r"[@~./\\]|[A-Za-z]:|.*\w\.[A-Za-z]\w{0,7}$"
+    r"|(?:apps?|assets|backend|client|components|docs|frontend|internal|libs?|node_modules|origin"
+    r"|packages|pkg|refs|scripts|server|src|static|tests?)[/\\]",
+    re.IGNORECASE,
+)
+"""A root, an ending or a usual folder: without one of them "read/write/stat" is a list."""
 _HOSTED = re.compile(r"\b[\w-]+\.(?:com|org|io|net|dev)/(?=[\w.-]+/[\w.-]+(?![\w/.-]))")
 _CODE = re.compile(r"`([^`\n]{1,300})`")
 _AT = re.compile(r"(?<!\S)@(?=[\w./~-])")
@@ -40,7 +47,7 @@ def without_marks(text: str) -> str:
         line = _TAG.sub(" ", _WRAPPED.sub(" ", line))
     line = _HOSTED.sub("", line) if "/" in line else line
     line = _CODE.sub(_quoted, line) if "`" in line else line
-    line = _PATH.sub(r"\1", line) if "/" in line or "\\" in line else line
+    line = _PATH.sub(_file_of, line) if "/" in line or "\\" in line else line
     line = _AT.sub("", line) if "@" in line else line
     for _ in range(3):
         bare = line.strip()
@@ -59,6 +66,10 @@ def without_links(text: str) -> str:
 
 def _quoted(code: re.Match[str]) -> str:
     return f'"{code[1]}"' if " " in code[1].strip() and '"' not in code[1] else code[1]
+
+
+def _file_of(path: re.Match[str]) -> str:
+    return path["name"] if _SURELY.match(path[0]) else path[0]
 
 
 def _pointed_at(url: re.Match[str]) -> str:
