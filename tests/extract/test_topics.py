@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from minutebook.derive.activity import Activity, Commit
 from minutebook.examples import write_examples
+from minutebook.extract.offline.candidates import headings
 from minutebook.extract.offline.extractor import extract_offline
 from minutebook.extract.offline.headings import heading_of, is_long_enough, length_of
-from minutebook.extract.offline.topic_model import FEATURES, MODEL, model
-from minutebook.extract.offline.topics import topic_of
+from minutebook.extract.offline.topic_model import FEATURES, MODEL, Range, described, model
+from minutebook.extract.offline.topics import titled, topic_of
 from minutebook.extract.offline.verbs import is_imperative
 from tests.extract.test_offline import rounds_of
 
@@ -551,3 +552,106 @@ def test_conflicts_are_found_by_their_branch() -> None:
     """UND-02: any branch has merge conflicts."""
     told = topic(asked("Fix merge conflicts from our parent branch", branch="seed-store", edits=1))
     assert told == "Fix merge conflicts from our parent branch (branch seed-store)"
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (
+            "**Root Cause:** The `PICKING_TOOLS` list in `tools.py` was missing the `shake` tool.",
+            "Fix: PICKING_TOOLS list in tools.py was missing the shake tool",
+        ),
+        (
+            "Die Ursache war, dass der Zähler der Kisten nicht gespeichert wurde.",
+            "Fix: der Zähler der Kisten nicht gespeichert wurde",
+        ),
+    ],
+)
+def test_where_a_person_only_says_it_fails_the_cause_is_named(said: str, expected: str) -> None:
+    """UND-02: a bug is found by what was wrong, where nobody's request names it."""
+    opening = "I'll investigate the orchard integration to see what happens."
+    told = topic(asked("can you take a look at it?", answer=said, opening=opening, edits=2))
+    assert told == expected
+
+
+def test_a_cause_does_not_replace_what_was_asked_for() -> None:
+    """UND-02: a request that names the work stays its topic, whatever was found on the way."""
+    found = "The problem was that the crate parser dropped the last pear."
+    told = topic(asked("Sort the labels of all apples by age", answer=found, edits=2))
+    assert told == "Sort the labels of all apples by age"
+
+
+def test_a_request_that_was_taken_back_is_not_the_topic() -> None:
+    """UND-02: after "thinking again" the second request counts, in every language."""
+    first = asked('let\'s make the "north gate" command hidden', edits=1)
+    for begins in ("thinking again: let's completely", "やっぱり completely", "stattdessen:"):
+        second = asked(f"{begins} remove the north gate command", edits=3)
+        assert "emove the north gate" in topic(first, second)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("Gate cmd/readFile/stat/glob behind trusted templates",
+         "Gate cmd/readFile/stat/glob behind trusted templates"),
+        ("Support zsh/bash/fish in the picking shell",
+         "Support zsh/bash/fish in the picking shell"),
+        ("Fix the parser in src/orchard/parse/rows.py first",
+         "Fix the parser in rows.py first"),
+        ("Fix the parser in ./orchard/parse/rows first", "Fix the parser in rows first"),
+        ("The helper functions of the barn also lack unit tests",
+         "Add unit tests for helper functions of the barn"),
+        ("isRipe used a stale list of pears (FIXED)", "isRipe used a stale list of pears"),
+        ("The changes add the crate's owner to the weekly list",
+         "Add the crate's owner to the weekly list"),
+    ],
+)  # fmt: skip
+def test_a_heading_keeps_what_names_the_work(sentence: str, expected: str) -> None:
+    """UND-02: a list with slashes is no path; what lacks tests gets some; "(FIXED)" is no name."""
+    assert heading_of(sentence) == expected
+
+
+def test_a_link_on_its_own_line_belongs_to_the_sentence_before_it() -> None:
+    """UND-02: "delete the PR from here:" and the link below it are one request."""
+    prompt = "Can you delete the branch and PR from here:\nhttps://github.com/dev/orchard/pull/45"
+    assert topic(asked(prompt)) == "Delete the branch and PR from here: PR #45"
+
+
+def test_numbers_that_point_at_an_answer_are_no_topic() -> None:
+    """UND-02: "address 1 first" names nothing where another request does."""
+    told = topic(
+        asked("Address 1 first, and let it go on"), asked("Water the saplings by moisture")
+    )
+    assert told.startswith("Water the saplings by moisture")
+
+
+def test_an_imperative_may_have_a_clause() -> None:
+    """UND-02: "update the guide that we always …" asks for something: it states nothing."""
+    asks = asked("can you update the guide that we should always weigh crates before loading")
+    found = headings([asks], None)
+    (row,) = described(found[:1], Range([asks], 0, 1, None), model())
+    assert found[0].text.startswith("Update the guide that") and not row["statement"]
+
+
+def test_a_question_that_names_something_is_better_than_the_branch() -> None:
+    """UND-02: what was asked on an old branch is not found by that branch."""
+    prompt = "Why is the frost siren still running in my barn. Uninstall it"
+    told = topic(asked(prompt, branch="cache-not-showing", edits=1))
+    assert told == "Why is the frost siren still running in my barn"
+
+
+def test_a_command_is_named_by_what_it_was_given() -> None:
+    """UND-02: "/plan:discuss-phase 14" discusses phase 14, whatever branch was left before it."""
+    left = asked("! git switch main", branch="feat/seed-store")
+    given = asked("/plan:discuss-phase 14", command="/plan:discuss-phase", branch="main")
+    assert topic(left, given) == "Discuss phase 14 in orchard"
+
+
+def test_a_title_heads_the_work_it_is_of() -> None:
+    """UND-06: a title that came late in a session is not put over its first, other work."""
+    talk = rounds_of("Which pears are ripe in the north field this week?")
+    work = rounds_of("Now migrate the crate database to the new seed store", edits=9, committing=1)
+    rounds = [*talk, *(msgspec.structs.replace(r, number=2) for r in work)]
+    assert titled(rounds, [(0, 1), (1, 2)], "Crate database migration to the seed store") == 1
+    assert titled(rounds, [(0, 1), (1, 2)], "Pears that are ripe in the north field") == 0
+    assert titled(rounds, [(0, 1), (1, 2)], None) == 0

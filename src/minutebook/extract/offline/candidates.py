@@ -11,6 +11,7 @@ from itertools import chain, islice
 from minutebook.derive.activity import Activity
 from minutebook.derive.markup import without_marks
 from minutebook.derive.titles import is_opening
+from minutebook.extract.offline.diagnoses import causes
 from minutebook.extract.offline.headings import (
     FEWEST_WORDS,
     MOST_WORDS,
@@ -35,7 +36,7 @@ from minutebook.extract.offline.requests import (
     without_command,
     without_output,
 )
-from minutebook.extract.offline.verbs import is_imperative, is_report
+from minutebook.extract.offline.verbs import is_imperative, is_report, tells_change
 
 _NOT_TYPED = ("!", "Operation stopped by hook:")
 _KEPT = 20_000  # characters
@@ -83,7 +84,11 @@ _COMPLAINT = re.compile(
     r"^(?!(?:are|is|do|does|did|can|should|was|were|\w+ing|fix|add|remove|make|use|update"
     r"|debug|find|investigate|review|avoid|stop|handle)\b).*"
     r"\b(?:doesn['’]t|isn['’]t|aren['’]t|can['’]t|cannot|fails?|failed|errors?|crash(?:es)?|broken"
-    r"|wrong(?:ly)?|missing|bugs?|stale|lost|incorrect(?:ly)?|(?:does|do|is|are) not)\b",
+    r"|wrong(?:ly)?|missing|bugs?|stale|lost|incorrect(?:ly)?|(?:does|do|is|are|was|were|did) not"
+    r"|(?:did|was|were|has|have|won)n['’]t|no longer|barf(?:s|ed)|bl(?:ew|ows|owing) up|hangs"
+    r"|hanging|freezes|stuck|delays?|panics|panicked|leaks|timed out|times out|timing out"
+    r"|unable to|refuses|rejects|rejected|nicht|keine?|fehlte?|falsch|pas|manqu\w+|absente?"
+    r"|no se|falt(?:a|aba)|incorrect[oa])\b|.*(?:ない|ません|なかった|不足|缺少|没有|错误|失败)",
     re.IGNORECASE,
 )
 _LOOKS = re.compile(  # how the agent sets to work, which is not what the work is
@@ -266,6 +271,17 @@ def _goes_on(raw: str, text: str) -> bool:
     return _CONTINUES.match(rest) is not None
 
 
+def faults(part: Sequence[Activity]) -> list[Heading]:
+    """What was wrong, as what was to be fixed: where something was changed."""
+    work = Work(part)
+    early = part[: len(part) // 2 + 1]  # what is found later is a detail
+    said = (
+        (heading_of(s) for c in causes(early) for s in sentences_of(c)[:1]) if work.edited else ()
+    )
+    found = (h for text in said if text for h in _completed(Heading(text, "cause"), work))
+    return [h for h in found if h.completed == "fix" and is_long_enough(h.text)]
+
+
 class Work:
     """What is known of the work of a range, looked up once for all headings."""
 
@@ -285,7 +301,8 @@ def _completed(heading: Heading, work: Work) -> Iterator[Heading]:
         yield replace(heading, text=text, completed="plan", said=heading.text)
     if heading.text.endswith("?") or length < 2 or is_wide(heading.text):
         return
-    trouble = heading.kind != "plan" and _COMPLAINT.match(heading.text)
+    complains = heading.kind != "plan" and not is_imperative(heading.text)
+    trouble = complains and _COMPLAINT.match(heading.text)
     if trouble and length <= MOST_WORDS - 1 and work.edited:
         yield replace(
             heading, text=f"Fix: {uncapital(heading.text)}", completed="fix", said=heading.text
@@ -423,8 +440,10 @@ def _answers(part: Sequence[Activity]) -> Iterator[tuple[str, str, int, int]]:
             looks = _LOOKS.match(sentence) or _GERUND.match(sentence)
             if not looks:
                 yield sentence, "opening", place, order
-    told = [round.answer for round in reversed(part) if len(round.answer) > 60][:3]
-    for place, answer in enumerate(told):
+    answers = [round.answer for round in reversed(part) if len(round.answer) > 60]
+    for answer in answers[3:]:
+        yield from ((s, "closing", 0, 0) for s in sentences_of(answer)[:3] if tells_change(s))
+    for place, answer in enumerate(answers[:3]):
         heads = headlines(answer)
         listed = sum(_NUMBERED.match(head) is not None for head in heads) > 1
         for order, heading in enumerate(heads[:3]):
@@ -437,7 +456,9 @@ def _answers(part: Sequence[Activity]) -> Iterator[tuple[str, str, int, int]]:
 
 def _tells(sentence: str) -> bool:
     """Whether a sentence may say what was, is or will be done: most say something else."""
-    return _TELLS.search(sentence[:_BEGINS]) is not None or is_imperative(sentence.lstrip(" *-#"))
+    if _TELLS.search(sentence[:_BEGINS]) is not None or tells_change(sentence):
+        return True
+    return is_imperative(sentence.lstrip(" *-#"))
 
 
 @lru_cache(maxsize=1_024)  # topics, outcomes and decisions look at the same commits

@@ -208,6 +208,17 @@ CONTENTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("holds a heading or a list", re.compile(r"^(?:#{1,4} |[-*] |\d[.)] )", re.MULTILINE)),
     ("is a shell command", re.compile(r"^\s*(?:! ?\w|❯|\$ )")),
 )
+REVISES = starts(
+    r"(?:hm+|ok(?:ay)?|so|no|nah|wait|but)?[ ,.…]*(?:thinking (?:again|about it)"
+    r"|on second thoughts?|scratch that|never ?mind|forget (?:it|that)"
+    r"|actually,? (?:let'?s|we|just|no|can|could|please)"
+    r"|instead,? (?:let'?s|of)|let'?s (?:rather|instead)|i changed my mind|i'?d rather"
+    r"|doch (?:lieber|besser)|lieber doch|stattdessen|vergiss das"
+    r"|finalement|en fait,? (?:on|je|il)|plutôt|oublie"
+    r"|pensándolo bien|mejor (?:no|vamos|usa)|en realidad|olvida)",
+    r"やっぱり|やはり|算了|还是(?:用|改|不)|改成",
+)
+"""How a person begins who wants something else than they asked for before."""
 QUESTION = starts(
     r"what|why|how|is|are|does|did|do (?:we|i|you|they|the)|can (?:you|we|i)|could (?:you|we|i)"
     r"|where|which|when|who|would|should|was|wie|wo|wer|was|wann|welche[rsnm]?|kannst|k[öo]nn\w+"

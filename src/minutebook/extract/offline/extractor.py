@@ -19,7 +19,7 @@ from minutebook.extract.offline.outcomes import outcome_of
 from minutebook.extract.offline.phases import phase_of
 from minutebook.extract.offline.reasons import Reason, Why
 from minutebook.extract.offline.topic_model import Model as TopicModel
-from minutebook.extract.offline.topics import topic_of
+from minutebook.extract.offline.topics import titled, topic_of
 from minutebook.extract.offline.words import Vocabulary
 from minutebook.extract.reply import Reply, ReplyEngagement
 from minutebook.extract.validation import one_line
@@ -76,11 +76,13 @@ def _extracted(
     engagements: list[ReplyEngagement] = []
     explanations: list[Callable[[], Explanation]] = []
     rounds = list(map(_without_replays, rounds))
-    for start, end, cut in _ranges(cuts, len(rounds)):
+    ranges = list(_ranges(cuts, len(rounds)))
+    whose = titled(rounds, [(start, end) for start, end, _ in ranges], title)
+    for place, (start, end, cut) in enumerate(ranges):
         part = rounds[start:end]
         taken = {engagement.topic for engagement in engagements}
         decided = [said for engagement in engagements for said in engagement.key_decisions]
-        topic = topic_of(rounds, start, end, title if start == 0 else None, headed, taken)
+        topic = topic_of(rounds, start, end, title if place == whose else None, headed, taken)
         method, why = method_of(session, start, end, learned)
         phase, because = phase_of(session, start, end, learned)
         engagements.append(

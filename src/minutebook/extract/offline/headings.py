@@ -34,10 +34,11 @@ _WIDE_RUN = re.compile(r"[\u3040-\u9fff\uac00-\ud7af]+")
 _SPELT = re.compile(r"[^\sA-Za-z0-9]*[A-Za-z0-9]\S*")
 
 _LABEL = re.compile(
-    r"^(?:implement(?:ation)? (?:the following )?plan|plan|context|task|goal|objective|problem|bug"
-    r"|issue|feature(?: request)?|title|summary|pr summary|overview|(?:\w+ )?question|q|note|todo"
+    r"^(?:implement(?:ation)? (?:the following )?plan|(?:quick |short |rough )?plan|context"
+    r"|task|goal|objective|problem|bug|issue|feature(?: request)?|title|summary|pr summary"
+    r"|overview|(?:\w+ )?question|q|note|todo"
     r"|subject|(?:phase|fix|option|task|step|part|item|bug|issue|finding|problem|comment) \d+"
-    r"|any ideas"
+    r"|any ideas|p\d(?: #\d+)?"
     r"|[a-z]{2,10}\([\w./-]{1,40}\)!?)\s*[:–—]\s*",
     re.IGNORECASE,
 )
@@ -96,7 +97,9 @@ _ERRAND = re.compile(  # what comes after every piece of work
     r"|the changes?|all))*$",
     re.IGNORECASE,
 )
-_HOLLOW = re.compile(r"\s*\(\s*\)|\s*[+&]\s*#?\d+$")  # what a link, or a number, leaves behind
+_HOLLOW = re.compile(
+    r"\s*\((?:\s*|(?i:fixed|done|resolved|new|wip|optional))\)|\s*[+&]\s*#?\d+$"
+)  # what a link, or a number, leaves behind
 _CODE = re.compile(r"[{}<>=\\|^$]|::|->|\w\(\)?;|\S{46,}|\x1b|\.{4,}|[═─│┌└→⇒]")
 _STATEMENT = re.compile(
     r"^(?:i|i['’]\w+|you|you['’]\w+|he|she|they|it|its|it['’]s|this|that|that['’]s|these|those"
@@ -116,6 +119,8 @@ _STATUS = re.compile(
     r"^(?:(?:changes |all |successfully )?(?:committed|pushed|merged|amended|rebased|done"
     r"|ready|clean|green)\b"
     r"|ran (?:\w+ )?(?:tests?|checks?|lint|build)"
+    r"|(?:\w+ )?(?:complete[d]?|done|finished) and (?:committed|pushed|merged)\b"
+    r"|(?:code )?review (?:is )?(?:done|complete[d]?|finished)\b"
     r"|commit(?: \w+)? (?:amended|created|successful)"
     r"|(?:all )?(?:\d+ )?(?:tests?|checks?|lint|build|ci)\b.{0,30}\b(?:pass(?:es|ed|ing)?"
     r"|clean|green)\b"

@@ -23,6 +23,8 @@ _REPLY = re.compile(
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _HEADLINES_IN = 2_000  # characters: what comes later is a detail
 _WRAPPED = re.compile(r"\n(?<=[^\n.!?:;]{40}\n)(?=[a-z(])")  # a line that goes on in the next
+_LINKED = re.compile(r"(?<=[\w:])[ \t]*\n\s*(?=(?:PR|MR|issue) #\d{1,9}[ \t]*(?:\n|$))")
+"""Between what is said and the link to what it is about, on a line of its own."""
 _SAYS = re.compile(r"\S \S.{4}|[\u3040-\u9fff\uac00-\ud7af]{4}")
 _PASTED = re.compile(
     r"^\s*(?:[❯➜$>|#]\s|\d{4}-\d\d-\d\d[T ]|\d\d:\d\d:\d\d|\[?(?:ERROR|INFO|WARN|DEBUG)|time="
@@ -131,6 +133,7 @@ def sentences(text: str) -> list[str]:
 
 def _pieces(text: str, split: re.Pattern[str]) -> list[str]:
     typed = _WRAPPED.sub(" ", without_links(without_code(text)))
+    typed = _LINKED.sub(" ", typed) if "#" in typed else typed
     kept = [line for line in typed.split("\n") if not _PASTED.match(line)]
     found = (" ".join(piece.split()) for piece in split.split("\n".join(kept)))
     return [piece for piece in found if _SAYS.search(piece)]

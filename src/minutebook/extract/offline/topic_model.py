@@ -18,6 +18,7 @@ from pathlib import Path
 import msgspec
 
 from minutebook.derive.activity import Activity
+from minutebook.extract.offline import cues
 from minutebook.extract.offline.candidates import Heading, is_asked, requests_of, sentences_of
 from minutebook.extract.offline.heading_words import SAYING
 from minutebook.extract.offline.headings import (
@@ -61,9 +62,13 @@ _FINITE = re.compile(
     r"|\w+n['’]t|ist|sind|hat|wird|est|sont|es|son|está)\b",
     re.IGNORECASE,
 )
+_NOTED = re.compile(r" (?:that|which|where|when|if|so|because|as|but|until|after|before)\b")
 _WRITTEN = ("title", "plan", "pull", "commit")  # as headings
 _OF_WHAT = re.compile(
-    r"[a-z]+ (?:(?:it|them)\b|(?:these|those|this|that)(?: (?:to|in|into|from|on|for|with)\b|$))",
+    r"[a-z]+ (?:(?:it|them)\b|(?:these|those|this|that)(?: (?:to|in|into|from|on|for|with)\b|$)"
+    r"|(?:(?:with|number|option|point|item|only) )?#?\d{1,2}"
+    r"(?=$|[,;]| (?:first|only|and|instead|then|too)\b)"
+    r"|the (?:first|second|third|last|other) (?:one|option|point|item)s?\b)",
     re.IGNORECASE,
 )
 _CHECKS = re.compile(
@@ -82,6 +87,7 @@ READS = {
     "kind report": -0.03,
     "background": -0.2,
     "one of many": -0.04,
+    "revised": -0.12,
     "explores": -0.15,
     "side step": -0.15,
     "listed": -0.1,
@@ -113,7 +119,7 @@ _ASIDE = re.compile(
 _TESTS = re.compile(r"\b(?:tests?|testing|lint\w*|coverage|typos?|ci)\b", re.IGNORECASE)
 _LISTED = re.compile(r"[A-Z][a-z]+ing \S")  # "Skipping checks for …": one of several things
 _SINGLE = ("task",)  # kinds of headings that may be one piece of the work
-_MANY = 4
+_MANY = 3
 _TYPED = ("request", "later")
 _FEW_NAMES = 2
 _BEGINS = 40  # characters of a request that say what it is about
@@ -220,6 +226,15 @@ class Range:
         )
         """Whether something other than tests was changed."""
         worked = requests_of(part)
+        self.revised = max(
+            (
+                place
+                for place, (round, _) in enumerate(worked)
+                if cues.REVISES.match(round.prompt.lower())
+            ),
+            default=0,
+        )
+        """How many requests were taken back by a later one."""
         self._shares = [share for _, share in worked]
         self.tests = _TESTS.search(title or "") is not None or any(
             share >= _MOST and _TESTS.search(without_command(round.prompt)[:_BEGINS])
@@ -332,6 +347,8 @@ def _form(heading: Heading, given: Range) -> dict[str, float]:
             found["side step"] = 1.0
     if heading.kind in (*_TYPED, "report") and heading.sentence > 1:
         found["late"] = 2.0 if heading.kind == "report" else 1.0
+    if heading.kind in _TYPED and heading.place < given.revised:
+        found["revised"] = 1.0
     if heading.kind in _TYPED and (heading.place or heading.sentence):
         if _LISTED.match(heading.text):
             found["listed"] = 1.0
@@ -359,6 +376,8 @@ def _states(heading: Heading) -> bool:
         return False
     if heading.completed == "fix" and SAYING.isdisjoint(heading.bare.lower().split()):
         return False
+    if is_imperative(heading.bare):
+        return _FINITE.search(_NOTED.split(heading.bare, maxsplit=1)[0]) is not None
     return _FINITE.search(heading.bare) is not None
 
 

@@ -15,6 +15,7 @@ from minutebook.derive.activity import Activity
 from minutebook.derive.references import pulled
 from minutebook.extract.offline.candidates import (
     Heading,
+    faults,
     given_title,
     headings,
     is_asked,
@@ -34,6 +35,7 @@ from minutebook.extract.offline.headings import (
     uncapital,
 )
 from minutebook.extract.offline.places import branch_of, mainly, project_of, touched
+from minutebook.extract.offline.requests import without_command
 from minutebook.extract.offline.tickets import called, ticket_of
 from minutebook.extract.offline.together import main_commits, together
 from minutebook.extract.offline.topic_model import (
@@ -53,12 +55,16 @@ _SAME = 0.8  # of the words of a topic
 _LOOKED_AT = 500  # characters of a prompt in which a ticket is looked for
 _SHORT_TITLE = 4  # words of a title that is good enough
 _FEW_NAMES = 2
+_SURELY = 0.2  # of the words of a title
+_GIVEN = 40  # characters after a command
+_READ = 1_500  # characters of a prompt or an answer
 _WRITTEN = ("pull", "commit")  # by the person or the agent when the work was done
 _AS_A_WHOLE = ("title", "plan", "head", "pull")
 """Headings that were written for all of the work."""
 _STEPS = ("task", "opening")
 _SAID = ("opening", "closing", "report")  # by the agent, on its way
 _TYPED = ("request", "later")
+_POORLY = -0.12  # as a question or a step on the way does
 _BADLY = -0.2  # as a statement about something unseen does
 _NUMBER = re.compile(r"#\d+")
 _POINTING = re.compile(r"^([A-Z][a-z]+) (?:it|them) (?=(?:to|into|in|from|on|for)\b)")
@@ -68,7 +74,8 @@ _THIS_PULL = re.compile(
 )
 _MERGES = re.compile(
     r"(?:merge|rebase|cherry-pick|pull|get back to|switch to"
-    r"|(?:fix|resolve|handle|solve) (?:the |all |our )?(?:merge |rebase )?conflicts?)\b",
+    r"|(?:(?:fix|resolve|handle|solve|got|have|had) )?(?:the |all |our |some )?"
+    r"(?:merge |rebase )?conflicts?)\b",
     re.IGNORECASE,
 )
 
@@ -100,9 +107,41 @@ def topic_of(
     learned = learned or model()
     named = ranked(named, of, learned)
     text = _several(named[0], of, titles_of(rounds[:start]))
+    if text is None and _is_poor(named) and (wrong := faults(part)):
+        text = ranked(wrong, of, learned)[0].text
     if text is None:
         text = _POINTING.sub(r"\1 ", _completed(named, part, rounds, branch, taken))
     return one_line(_numbered(text, rounds[:end]), LONGEST_TOPIC)
+
+
+def _is_poor(named: Sequence[Heading]) -> bool:
+    """Whether the best heading reads badly or is a step, and nothing was written of the work."""
+    best = named[0]
+    told = best.kind in (*_SAID, *_STEPS) or best.reads <= _POORLY
+    return told and not any(heading.kind in (*_WRITTEN, "title", "plan") for heading in named)
+
+
+def titled(rounds: Sequence[Activity], ranges: Sequence[tuple[int, int]], title: str | None) -> int:
+    """Which range a session's title is of: the first, unless another surely says more of it."""
+    said = frozenset(stems(title or ""))
+    if not said or len(ranges) < 2:
+        return 0
+    shares = [len(said & _said_in(rounds[start:end])) / len(said) for start, end in ranges]
+    best = max(shares)
+    return shares.index(best) if best >= shares[0] + _SURELY else 0
+
+
+def _said_in(part: Sequence[Activity]) -> set[str]:
+    texts = (
+        text
+        for round in part
+        for text in (
+            *(round.prompt[:_READ], round.answer[:_READ], round.plan),
+            *(commit.subject for commit in round.commits),
+            *round.pull_titles,
+        )
+    )
+    return {word for text in texts for word in stems(text)}
 
 
 def _several(best: Heading, of: Range, used: Collection[str]) -> str | None:
@@ -131,7 +170,9 @@ def _completed(
     """The first heading; if little can be found by it, with what was done, the files that were
     worked on most, or the branch that was made for it."""
     best = named[0]
-    told = best.kind in _SAID or best.reads <= _BADLY or is_vague(best.bare)
+    asks = is_question(best.bare) and telling(best.bare) >= _FEW_NAMES and best.kind in _TYPED
+    badly = best.reads <= _BADLY and not asks
+    told = best.kind in _SAID or badly or is_vague(best.bare)
     verb = _verb_of(part[0])
     if (
         best.kind in _STEPS
@@ -142,7 +183,7 @@ def _completed(
         return _of_branch(branch, part, verb)  # a ticket's branch says what it is about
     told = told or bool(verb and best.kind in _TYPED and not is_imperative(best.bare))
     alone = told and branch and (verb or not any(map(is_asked, part)))
-    if not (_is_thin(best, part) or alone or best.reads <= _BADLY):
+    if not (_is_thin(best, part) or alone or badly):
         return best.text
     if (titled := [h for h in named if h.kind == "title" and not h.completed]) and not told:
         best = titled[0]
@@ -293,10 +334,23 @@ def _known(part: Sequence[Activity]) -> str:
     return next((_COMMANDS[name] for name in commands if name in _COMMANDS), "")
 
 
+def _commanded(part: Sequence[Activity]) -> str:
+    """What the last command of a range was given to do: "/gsd:plan-phase 14" plans phase 14."""
+    for round in reversed(part):
+        given = without_command(round.prompt)
+        if round.command and given and len(given) <= _GIVEN and "\n" not in given:
+            name = " ".join(re.split(r"[-_]", re.split(r"[/:]", round.command)[-1]))
+            if is_imperative(name):
+                return capital(f"{name} {given}" if not is_imperative(given) else given)
+    return ""
+
+
 def _without_words(part: Sequence[Activity], branch: str) -> str:
     """What can be said of a range in which nothing was said."""
     where = project_of(part) or "an unnamed folder"
     command = next((round.command for round in part if round.command), "").strip("/")
+    if text := _commanded(part):
+        return f"{text} in {where}"
     if branch and (verb := _verb_of(part[0])):
         return _of_branch(branch, part, verb)
     if known := _known(part):

@@ -29,7 +29,7 @@ _BASE = frozenset(verb.lower() for verb in _PAST.values()) | frozenset(
     """check find look run use help investigate debug start continue implement answer keep go store
     put return call show print pass do get let name treat prefer rely stay display render read send
     load import export copy avoid allow accept skip ignore stop give take leave base rather target
-    reuse define hide open close list mark""".split()
+    reuse define hide open close list mark discuss""".split()
 )
 _REPORT = re.compile(
     r"^(?:(?:i(?:['’]ve| have)?|we(?:['’]ve| have)?) )?(?:now |also |just |successfully |already )?"
@@ -44,6 +44,18 @@ _ANNOUNCED = re.compile(
 )
 _UNDER_WAY = re.compile(
     r"^(?:i['’]m|i am|we['’]re|we are) (?:now |currently |still )*(?P<verb>[a-z]{3,})ing (?=\S)",
+    re.IGNORECASE,
+)
+_CHANGES = re.compile(  # what an agent says of what it made
+    r"^(?:the|these|this|my) (?:changes?|fix(?:es)?|commit|update|patch|edits?|implementation"
+    r"|refactor(?:ing)?|solution) (?:now |also )?"
+    r"(?P<verb>[a-z]{3,}?)s?(?= \S)",
+    re.IGNORECASE,
+)
+_LACKS = re.compile(
+    r"^(?:the |our |my )?(?P<where>\S.{2,80}?) (?:also |still )*(?:lacks?|(?:has|have) no|misse?s"
+    r"|(?:is|are) missing) (?:any )?(?P<what>(?:\w+ )?(?:tests?|test coverage|coverage"
+    r"|documentation|docs))\b",
     re.IGNORECASE,
 )
 _FAILING = re.compile(
@@ -64,6 +76,10 @@ def as_imperative(text: str) -> str:
     if failing and not is_imperative(failing["what"]):
         how = failing["how"].lower()
         return f"Fix {_PARTICIPLES.get(how, how)} {failing['what']}{text[failing.end() :]}"
+    if (match := _CHANGES.match(text)) and (verb := _base_of(match["verb"].lower())):
+        return f"{verb.capitalize()}{text[match.end() :]}"
+    if match := _LACKS.match(text):
+        return f"Add {match['what']} for {match['where']}"
     report = _REPORT.match(text)
     if report is None:
         return text
@@ -82,6 +98,11 @@ def _base_of(stem: str) -> str:
 def is_imperative(heading: str) -> bool:
     """Whether a heading begins with a verb of work."""
     return bool(words := heading.split(maxsplit=1)) and words[0].lower() in _BASE
+
+
+def tells_change(sentence: str) -> bool:
+    """Whether a sentence says what a change does: "The changes add …"."""
+    return (match := _CHANGES.match(sentence)) is not None and bool(_base_of(match["verb"].lower()))
 
 
 def is_report(sentence: str) -> bool:
