@@ -21,11 +21,12 @@ from minutebook.extract.offline.cues import holds
 from minutebook.extract.offline.extractor import Explanation, extract_offline, reply_offline
 from minutebook.extract.offline.features import Session, hear, of_session
 from minutebook.extract.offline.model import FILE, Linear, models
+from minutebook.extract.offline.novelty import _FAR
 from minutebook.extract.offline.requests import is_reply
 from minutebook.extract.offline.segments import of_ending, of_range, texts_of_range
 from minutebook.extract.offline.wording import FILE as WORDS
 from minutebook.extract.offline.wording import OPENS, Said, unpacked, word_key
-from minutebook.extract.offline.words import Vocabulary, content_words
+from minutebook.extract.offline.words import REACH, Vocabulary, content_words
 from minutebook.extract.reply import Reply
 from minutebook.model.engagement import METHODS
 
@@ -327,17 +328,22 @@ def test_running_needs_no_library_of_numbers() -> None:
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+PROMPTS = st.text("abcd ", max_size=60).map(lambda text: text.replace("a", "apple "))
+
+
 @settings(max_examples=60, deadline=None)
 @given(
-    st.lists(st.text("abcd ", max_size=60).map(lambda t: t.replace("a", "apple ")), max_size=40),
-    st.integers(0, 39),
-    st.integers(1, 12),
-    st.integers(1, 12),
+    st.lists(PROMPTS, min_size=1, max_size=8).map(lambda some: some * 5),
+    st.data(),
+    st.integers(1, _FAR),
+    st.integers(1, _FAR),
 )
 def test_stretches_are_as_alike_as_their_words(
-    prompts: list[str], middle: int, before: int, after: int
+    prompts: list[str], data: st.DataObject, before: int, after: int
 ) -> None:
     """No stretch is added up word by word, and the cosine is the same (UND-01)."""
+    assert REACH >= 2 * _FAR
+    middle = data.draw(st.integers(0, len(prompts)))
     words = Vocabulary(rounds_of(*prompts, answer=""))
     found = words.cohesion((middle - before, middle), (middle, middle + after))
     left, right = Counter[str](), Counter[str]()
@@ -374,7 +380,9 @@ def test_five_thousand_rounds_take_bounded_time() -> None:
 HOSTILE = (
     "a" * 4_000, "ok " * 1_300, "`" * 4_000, "a." * 2_000, "a_" * 2_000, "-" * 4_000, "--a" * 1_300,
     "\n- " * 1_300, "はい、" * 1_000, "let me " * 600, "/" * 4_000, "\ud800" * 50,
-    "#1" * 2_000, "\x00" * 99,
+    "#1" * 2_000, "\x00" * 99, "Yes " + "-" * 60 + " 5 it works", "ja " + "! " * 2_000,
+    "no, " * 900, "The cause is " * 400, "the fix " * 600, "git -a b" * 500,
+    "check if there is trouble " * 200, "PR #2" + "*" * 2_900, "okay, " * 600, "#7 " + "-" * 2_900,
 )  # fmt: skip
 
 

@@ -38,7 +38,7 @@ _INSTEAD = re.compile(rf"\b{_OVER}|ではなく|代わりに|而不是", re.IGNO
 _CHOSEN = re.compile(
     r"^(?:(?:let['’]?s|let us|we(?:['’]ll| will| should)|i(?:['’]d| would| will|['’]ll)"
     r"|you should"
-    r"|please|ok(?:ay)?,?|yes,?|no,?|then|so|and|just|i think we should|i['’]d suggest we)[\s,]+)*"
+    r"|please|ok(?:ay)?|yes|no|then|so|and|just|i think we should|i['’]d suggest we)[\s,]++)*+"
     r"(?:go with|use|keep|drop|stick (?:with|to)|prefer|choose|pick(?! up)|switch to"
     r"|stay with|leave out"
     r"|(?:do not|don['’]t|never|always|only) (?:use|add|include|touch|change"

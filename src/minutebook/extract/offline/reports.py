@@ -87,8 +87,8 @@ _STATUS = re.compile(
     re.IGNORECASE,
 )
 _CLOSING = re.compile(
-    r"\W*(?:ok(?:ay)?|yes|now|then|please|can you|could you|great|perfect|let['’]?s|and|no,?|just"
-    r"|[, ])*(?:git )?(?:commit|push|merge|rebase|open a pr|create a pr|make a pr)\b.{0,40}$",
+    r"\W*+(?:ok(?:ay)?|yes|now|then|please|can you|could you|great|perfect|let['’]?s|and|no|just"
+    r"|[, ])*+(?:git )?(?:commit|push|merge|rebase|open a pr|create a pr|make a pr)\b.{0,40}$",
     re.IGNORECASE | re.DOTALL,
 )
 _AT_END = re.compile(
@@ -129,8 +129,8 @@ _LABELS = (" — ", " – ", ": ", " - ")
 _ITEM = re.compile(r"\s*(?:[-*•▸]|\(?\d{1,3}[.)])\s")
 _ANSWERED = re.compile(  # before a sentence that stands without it
     r"^(?:yes|yep|yeah|no|nope|ja|nein|oui|non|sí|si|はい|いいえ|是的?|不是?)"
-    r"\b\s*(?:[,.!—–:、，。-]+\s*)+(?=(?:the|an?|all|each|every|der|die|das|ein|le|la|les|el|los"
-    r"|un|une?)\b|[A-Z\"]|\w+[._(/]\w|(?-i:[\u3040-\u9fff]))",
+    r"\b\s*+[,.!—–:、，。-][\s,.!—–:、，。-]*+(?=(?:the|an?|all|each|every|der|die|das|ein|le|la|les|el|los"
+    r"|un|une?)\b|[A-Z\"]|\w+[._(/]\w|(?-i:[\u3040-\u30ff\u3400-\u9fff]))",
     re.IGNORECASE,
 )
 _INTERIM = re.compile(  # a state that passes

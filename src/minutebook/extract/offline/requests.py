@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from minutebook.derive.activity import Activity
 from minutebook.derive.markup import without_links
+from minutebook.derive.patterns import WIDE, pattern
 from minutebook.extract.offline.verbs import is_imperative
 
 _REPLY = re.compile(
@@ -25,7 +26,8 @@ _HEADLINES_IN = 2_000  # characters: what comes later is a detail
 _WRAPPED = re.compile(r"\n(?<=[^\n.!?:;]{40}\n)(?=[a-z(])")  # a line that goes on in the next
 _LINKED = re.compile(r"(?<=[\w:])[ \t]*\n\s*(?=(?:PR|MR|issue) #\d{1,9}[ \t]*(?:\n|$))")
 """Between what is said and the link to what it is about, on a line of its own."""
-_SAYS = re.compile(r"\S \S.{4}|[\u3040-\u9fff\uac00-\ud7af]{4}")
+_SAYS = re.compile(r"\S \S.{4}")
+_WIDELY = pattern(rf"[{WIDE}]{{4}}")
 _PASTED = re.compile(
     r"^\s*(?:[❯➜$>|#]\s|\d{4}-\d\d-\d\d[T ]|\d\d:\d\d:\d\d|\[?(?:ERROR|INFO|WARN|DEBUG)|time="
     r"|at \S+\()"
@@ -37,6 +39,7 @@ _FAILS = re.compile(r"^\s*(?:--- )?FAIL(?:ED)?\b")
 _OUTPUT = re.compile(
     r"^\s*[✓✔✗✘✖⚠ℹ●○◯⎿└├│╰╭☑☐]|^(?: {4,}|\t)(?![-*•\d])\S|^[A-Z][\w ]{1,24}:\s+\S*\d\S*$"
 )
+_TAGGED = re.compile(r"^\s*(?:\[[\w:.-]{2,40}\]|ERROR|WARN(?:ING)?|FATAL)[:\s]")
 _BRACKETED = re.compile(r"\s*\([^()]*\)")
 _EXAMPLES = re.compile(
     r"\b(?:e\.g\.|for example|for instance|such as|z\. ?B\.|zum Beispiel|p\. ?ex\.|par exemple"
@@ -44,7 +47,7 @@ _EXAMPLES = re.compile(
     re.IGNORECASE,
 )
 _SCENARIO = re.compile(  # what follows is told, not asked for
-    r"\n\W*(?:(?:an |for )?example|steps to reproduce|to reproduce|expected|actual|beispiel"
+    r"\n[^\w\n]*(?:(?:an |for )?example|steps to reproduce|to reproduce|expected|actual|beispiel"
     r"|par exemple|ejemplo)\b[^\n:]{0,30}:\W*\n",
     re.IGNORECASE,
 )
@@ -115,14 +118,36 @@ def without_output(prompt: str) -> str:
     if (scenario := _SCENARIO.search(prompt)) and scenario.start() > 0:
         prompt = prompt[: scenario.start()]
     kept: list[str] = []
+    lines = prompt.split("\n")
+    begun, ended = _shown(lines)
     printing = False
-    for line in prompt.split("\n"):
+    for place, line in enumerate(lines):
         fails = bool(_FAILS.match(line))  # it names the test
         printing = bool(_CONSOLE.match(line)) or (printing and bool(line.strip()))
+        printing = printing or begun <= place < ended
         if fails or not (printing or _OUTPUT.match(line)):
             kept.append(line)
         printing = printing or fails
     return "\n".join(kept)
+
+
+def printed(prompt: str) -> str:
+    """The first line that a program printed under a command line; empty where there is none."""
+    lines = prompt.split("\n")
+    begun, _ = _shown(lines)
+    return next((line.strip() for line in lines[begun + 1 :] if not _CONSOLE.match(line)), "")
+
+
+def _shown(lines: Sequence[str]) -> tuple[int, int]:
+    """From where to where a console is shown: from a command line to the last line only a program
+    prints."""
+    begun = next((place for place, line in enumerate(lines) if _CONSOLE.match(line)), len(lines))
+    marked = [
+        p
+        for p in range(begun + 1, len(lines))
+        if _OUTPUT.match(lines[p]) or _TAGGED.match(lines[p])
+    ]
+    return begun, (marked[-1] + 1 if marked else begun)
 
 
 def sentences(text: str) -> list[str]:
@@ -136,4 +161,10 @@ def _pieces(text: str, split: re.Pattern[str]) -> list[str]:
     typed = _LINKED.sub(" ", typed) if "#" in typed else typed
     kept = [line for line in typed.split("\n") if not _PASTED.match(line)]
     found = (" ".join(piece.split()) for piece in split.split("\n".join(kept)))
-    return [piece for piece in found if _SAYS.search(piece)]
+    return [piece for piece in found if _says(piece)]
+
+
+def _says(piece: str) -> bool:
+    return _SAYS.search(piece) is not None or (
+        not piece.isascii() and _WIDELY.search(piece) is not None
+    )

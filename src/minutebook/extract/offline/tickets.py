@@ -19,7 +19,7 @@ _READ = 3_000  # characters of an answer or prompt in which a title is looked fo
 _POINTS = re.compile(r"\b(?:PR|MR|issue|pull request)\s*$", re.IGNORECASE)
 _TITLED = re.compile(  # what follows a number: a link's words, or a title after a colon
     r"(?:/(?P<slug>[a-z0-9]+(?:-[a-z0-9]+){2,})"
-    r"|[*`\]]*(?:\([^)\s]{1,200}\))?[*`]* *[:–—-]+ *[*`\"“]*(?P<said>[^\n*`”|]{10,90}))"
+    r"|[*`\]]*+(?:\([^)\s]{1,200}\))?[*`]*+ *+[:–—-]++ *+[*`\"“]*+(?P<said>[^\n*`”|]{10,90}))"
 )
 
 
