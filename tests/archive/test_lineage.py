@@ -182,6 +182,35 @@ def test_only_what_changed_is_read_again(family: Archive, monkeypatch: pytest.Mo
     assert read == [FIRST]
 
 
+def test_a_file_that_is_no_transcript_is_not_read_again(
+    family: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """FUT-02: once a run has found that a file is none, no look at the lineage opens it."""
+    put(family.places[0] / "projects" / "-odd", {"rows": [1, 2]}, name=FIRST)
+    inscribe(Archive(family.root, family.places))
+    read: list[str] = []
+    own = kept._rounds
+
+    def noting(archive: Archive, session_id: str) -> object:
+        read.append(session_id)
+        return own(archive, session_id)
+
+    monkeypatch.setattr(kept, "_rounds", noting)
+    Archive(family.root, family.places).lineage()
+    assert FIRST not in read
+
+
+def test_ties_of_older_rules_hold_until_new_ones_are_found(family: Archive) -> None:
+    """UND-08, ARC-08: after an update copies are not listed until somebody asks for lineage."""
+    before = family.lineage()
+    assert family.known_ties()
+    path = family.layout.lineage
+    path.write_bytes(path.read_bytes().replace(b'"version":2', b'"version":1', 1))
+    again = Archive(family.root, family.places)
+    assert again.known_ties() == family.known_ties()
+    assert again.lineage() == before
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b'{"version": 99}', b'{"version":1,"edges":[1]}'])
 def test_what_is_kept_may_be_damaged(family: Archive, content: bytes) -> None:
     """ARC-07: it is made again."""

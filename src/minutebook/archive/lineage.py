@@ -164,10 +164,9 @@ def _current(archive: Archive, *, while_growing: float = _SAME_SESSIONS) -> _Edg
 
 
 def _written(archive: Archive) -> _Edges | None:
-    """The edges that were found last, as they were written; None where others than today's rules
-    made them."""
-    kept = _read(archive.layout.lineage, _Edges)
-    return kept if kept is not None and kept.version == VERSION else None
+    """The edges that were found last, as they were written: other rules may have made them, but
+    without them copies would be listed until somebody asks for new ones."""
+    return _read(archive.layout.lineage, _Edges)
 
 
 def _digest(told: bytes) -> str:

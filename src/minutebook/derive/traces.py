@@ -56,7 +56,7 @@ class RoundTrace(msgspec.Struct, frozen=True, array_like=True):
     whole: str
     """Fingerprint of all that was answered and called; empty where nothing was."""
     size: int
-    """Bytes of the answer, without blanks."""
+    """Characters of the answer, without blanks."""
 
 
 class Launch(msgspec.Struct, frozen=True, array_like=True):
@@ -230,11 +230,12 @@ def _round_trace(round: Round, prompt: str) -> RoundTrace:
     size = opened = 0
     for piece in _pieces(round):
         data = _bare(piece)
+        length = _length(data)
         whole.update(data + b"\0")
-        size += len(data)
+        size += length
         if opened < _OPENING_CHARS:
             opening.update(data[: 4 * _OPENING_CHARS] + b"\0")
-            opened += len(data)
+            opened += length
     return RoundTrace(
         (round.prompt.id or "") if round.prompt is not None else "",
         seconds(round.started),
@@ -252,7 +253,7 @@ def _pieces(round: Round) -> Iterator[str | bytes]:
             if isinstance(block, Text | Thinking):
                 yield block.text
             elif isinstance(block, ToolCall):
-                yield block.name.encode("utf-8", "surrogatepass") + b"\n" + _told(block.input)
+                yield block.name.encode("utf-8", "surrogatepass") + b"\0" + _told(block.input)
 
 
 def _told(value: object) -> bytes:
@@ -269,7 +270,7 @@ def long_lines(text: str, most: int) -> list[str]:
         if len(line) < _LINE_CHARS:
             continue
         bare = _bare(line)
-        if len(bare) >= _LINE_SIGNS:
+        if _length(bare) >= _LINE_SIGNS:
             found[_hashed(bare)] = None
             if len(found) >= most:
                 break
@@ -284,6 +285,11 @@ def _bare(text: str | bytes) -> bytes:
     """A text as it is compared, in one quick pass: without blanks, in small letters."""
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     return data.translate(_SMALL, _BLANKS)
+
+
+def _length(bare: bytes) -> int:
+    """Characters of a text: of some scripts each takes three bytes."""
+    return len(bare) if bare.isascii() else len(bare.decode("utf-8", "surrogatepass"))
 
 
 def _storable(text: str) -> str:
