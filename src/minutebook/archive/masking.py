@@ -158,19 +158,23 @@ class HiddenRecords:
 
     def __init__(self, by: Hide) -> None:
         self._by = by
+        self._from: dict[str, SessionRecord] | None = None
         self._found: dict[str, SessionRecord] = {}
         self._safe: dict[str, SessionRecord] = {}
 
     def of(self, found: dict[str, SessionRecord]) -> dict[str, SessionRecord]:
-        """These, masked; the same answer for the same dictionary."""
-        if found is not self._found:
+        """These, masked; of the same dictionary they are the same."""
+        if found is not self._from:
             before, safe = self._found, self._safe
+            self._found = dict(found.items())
             self._safe = {
-                id: safe[id] if before.get(id) == record else hidden(record, self._by)
-                for id, record in found.items()
+                id: safe[id]
+                if id in safe and before.get(id) == record
+                else hidden(record, self._by)
+                for id, record in self._found.items()
             }
-            self._found = found
-        return self._safe
+            self._from = found
+        return dict(self._safe)
 
 
 def _message(message: Message, by: Hide) -> Message:
