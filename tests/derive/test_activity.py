@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from minutebook.derive.activity import ANSWER_CHARS, Commit, activity
 from minutebook.derive.calls import Choice
 from tests.conftest import ReadRecords, assistant, tool_result, tool_use, user
@@ -49,6 +51,31 @@ def test_a_rebase_makes_no_new_work(read_records: ReadRecords) -> None:
         tool_result("t2", "[detached HEAD 2b3c4d5] Sort the seeds\n 1 file changed"),
     )
     assert [commit.replayed for commit in activity(session.rounds[0]).commits] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("command", "replayed"),
+    [
+        ("git --no-pager rebase --continue", True),
+        ("git -C /o -c core.editor=true rebase --continue", True),
+        ("GIT_EDITOR=true git rebase --continue", True),
+        ("cd /o && git cherry-pick 1a2b3c4", True),
+        ("git commit -m 'Explain git rebase in the guide'", False),
+        ("git commit -m 'Paint the gate' && git rebase --continue", False),
+        ("grep -rn 'git rebase' docs", False),
+    ],
+)
+def test_what_a_rebase_replays_is_told_by_its_command(
+    read_records: ReadRecords, command: str, replayed: bool
+) -> None:
+    """UND-02: a message about a rebase is none, and what is committed beside one is new."""
+    session, _ = read_records(
+        user("Go on"),
+        assistant(tool_use("t1", command=command)),
+        tool_result("t1", "[detached HEAD 1a2b3c4] Paint the gate\n 1 file changed"),
+    )
+    (commit,) = activity(session.rounds[0]).commits
+    assert commit.replayed is replayed
 
 
 def test_a_round_that_only_looks_closes_nothing(read_records: ReadRecords) -> None:

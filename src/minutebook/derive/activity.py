@@ -71,7 +71,9 @@ _COMMIT = re.compile(
     r"^\[(?P<branch>[^\]\n]{1,200}) (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.*)$", re.MULTILINE
 )
 _NO_BRANCH = "detached HEAD"
-_REPLAYS = re.compile(r"\bgit (?:-\S+ \S+ )?(?:rebase|cherry-pick)\b")
+_REPLAYS = re.compile(
+    r"(?:^|[;&|\n(]\s*|=\S*\s)git(?:\s+-\S+(?:\s+[^-\s]\S*)?)*?\s+(?:rebase|cherry-pick)\b"
+)
 _AMENDS = re.compile(r"\bcommit\b[^\n;&|]{0,400} --amend\b")
 _OPENS = re.compile(r"\b(?:gh pr create|glab mr create|hub pull-request)\b")
 _TITLED = re.compile(r"--title[ =](?P<quote>[\"'])(?P<title>(?:\\[^\n]|[^\n\\]){3,300}?)(?P=quote)")
@@ -237,7 +239,8 @@ def commits_of(call: ToolCall) -> list[Commit]:
     text = call.result.text[:_RESULT_CHARS]
     if "\n[" not in text and not text.startswith("["):
         return []
-    replays = _REPLAYS.search(command_of(call)) is not None
+    command = command_of(call)[:_COMMAND_CHARS]
+    replays = _REPLAYS.search(command) is not None and "commit" not in command
     found = [
         Commit(
             match["hash"],
