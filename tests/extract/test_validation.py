@@ -65,8 +65,15 @@ def test_a_course_is_taken_and_not_kept() -> None:
     told = {"course": ["1: asks for a fix; new", "2: agrees; same work"], **good_reply()}
     assert parse_reply(told, 3) == parse_reply(good_reply(), 3)
     assert parse_reply(told, 3).course == []
-    with pytest.raises(BadReply, match="does not fit the schema"):
-        parse_reply({**good_reply(), "course": "1: asks for a fix"}, 3)
+
+
+@pytest.mark.parametrize(
+    "course", [None, "1: fixes", [1, 2], [{"round": 1}], {"1": "a"}, ["a", None]]
+)
+def test_a_reply_is_not_paid_again_for_the_shape_of_its_course(course: object) -> None:
+    """ING-19: what is not kept cannot make a reply useless, whatever an endpoint made of it."""
+    told = {**good_reply(), "course": course}
+    assert parse_reply(told, 3) == parse_reply(json.dumps(told), 3) == parse_reply(good_reply(), 3)
 
 
 @pytest.mark.parametrize(

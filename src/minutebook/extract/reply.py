@@ -44,4 +44,4 @@ class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         list[str],
         msgspec.Meta(description="One short line per round: what is wanted; same work or new."),
     ] = []
-    """What a model writes down before it cuts; asked for first, and needed by nobody else."""
+    """What a model writes down before it cuts; asked for first, and not kept."""

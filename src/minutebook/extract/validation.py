@@ -31,7 +31,7 @@ def parse_reply(answer: str | bytes | dict[str, Any], rounds: int) -> Reply:
     """A reply whose ranges lie within `rounds`, in order, without overlaps."""
     try:
         said = answer if isinstance(answer, dict) else _decoded(answer)
-        reply = msgspec.convert(spelled(said), Reply)
+        reply = msgspec.convert(spelled(_without_course(said)), Reply)
     except msgspec.ValidationError as error:
         raise BadReply(f"it does not fit the schema: {error}") from None
     except (msgspec.DecodeError, RecursionError):
@@ -51,6 +51,11 @@ def parse_reply(answer: str | bytes | dict[str, Any], rounds: int) -> Reply:
         _optional(reply.agent_role),
         engagements,
     )
+
+
+def _without_course(said: Any) -> Any:
+    """An answer without what only helped to make it: whatever shape that has, the rest is paid."""
+    return {k: v for k, v in said.items() if k != "course"} if isinstance(said, dict) else said
 
 
 def _decoded(answer: str | bytes) -> Any:
