@@ -11,7 +11,7 @@ from minutebook.derive.activity import Activity, Commit
 from minutebook.examples import write_examples
 from minutebook.extract.offline.candidates import headings
 from minutebook.extract.offline.extractor import extract_offline
-from minutebook.extract.offline.headings import heading_of, is_long_enough, length_of
+from minutebook.extract.offline.headings import capital, heading_of, is_long_enough, length_of
 from minutebook.extract.offline.topic_model import FEATURES, MODEL, Range, described, model
 from minutebook.extract.offline.topics import titled, topic_of
 from minutebook.extract.offline.verbs import is_imperative
@@ -503,6 +503,12 @@ def test_a_commit_that_a_rebase_made_anew_is_not_the_work() -> None:
         ("Go ahead, sort the labels of all apples by age", "Sort the labels of all apples by age"),
         ("Unfortunately, the market has no stalls for seeds", "The market has no stalls for seeds"),
         ("Sort the labels by the age of the apples t", "Sort the labels by the age of the apples"),
+        ("Rewrite the image loader of the game in c",
+         "Rewrite the image loader of the game in c"),
+        ("Rename the variable of the barn from i to k",
+         "Rename the variable of the barn from i to k"),
+        ("Mount the backup disk of the barn on drive d",
+         "Mount the backup disk of the barn on drive d"),
         ("Describe the orchard by plan and option c", "Describe the orchard by plan and option c"),
     ],
 )  # fmt: skip
@@ -521,6 +527,37 @@ def test_a_topic_does_not_add_them_to_something() -> None:
 def test_a_heading_of_blanks_has_no_verb(blank: str) -> None:
     """UND-02: whatever was typed, looking for the verb of a heading does not fail."""
     assert not is_imperative(blank)
+    assert capital(blank) == blank
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("Add them to the shelf of the barn", "Add to the shelf of the barn"),
+        ("Turn it into a plugin for pears", "Turn it into a plugin for pears"),
+        ("Move them to the new shelf", "Move them to the new shelf"),
+    ],
+)
+def test_a_verb_keeps_what_it_needs(typed: str, expected: str) -> None:
+    """UND-02, ING-11: only verbs that stand alone lose "them", and five words stay five."""
+    assert topic(asked(typed, edits=1)).startswith(expected)
+
+
+def test_an_error_that_was_only_shown_is_named() -> None:
+    """UND-02: "I get this error:" and a console is found by what the console printed."""
+    prompt = (
+        "I'm getting this error in the barn:\n\n❯ pick resume\nyou have uncounted crates. Stop\n"
+    )
+    assert topic(asked(prompt, edits=1)) == "Fix error: you have uncounted crates"
+
+
+def test_what_stands_between_lines_of_a_console_was_not_typed() -> None:
+    """UND-02: hints that a program prints are not what is asked for."""
+    prompt = (
+        "can you help me understand the check of seeds:\n\n❯ make seeds\n[seeds] Checking …\n\n"
+        "✗ Found 1 seed\n\nIf it is fine, add it to .allowed-seeds\n[seeds] ERROR task failed\n"
+    )
+    assert ".allowed-seeds" not in topic(asked(prompt, edits=1))
 
 
 @pytest.mark.parametrize(
@@ -532,6 +569,18 @@ def test_a_heading_of_blanks_has_no_verb(blank: str) -> None:
             "can you check if there would be issues using the barn door on days when it freezes "
             "instead of the gate that everybody knows?",
             "Check for issues with the barn door on days when it freezes",
+        ),
+        (
+            "check if there are any issues related to the seed store",
+            "Check if there are any issues related to the seed store",
+        ),
+        (
+            "see if there are issue templates for reports of frost",
+            "See if there are issue templates for reports of frost",
+        ),
+        (
+            "Show the area of every orchard in ㎡ instead of acres",
+            "Show the area of every orchard in ㎡ instead of acres",
         ),
     ],
 )
@@ -546,6 +595,10 @@ def test_the_pull_request_that_is_meant_has_its_number() -> None:
     told = topic(asked("Run a thorough review of the PR", pull_requests=opened))
     assert told == "Run a thorough review of PR #45"
     assert topic(asked("Run a thorough review of the PR")).endswith("the PR")
+    on_branch = asked(
+        "Do a careful review of the MR please", pull_requests=opened, branch="seed-store"
+    )
+    assert topic(on_branch).startswith("Do a careful review of the MR #45".replace("the MR", "MR"))
 
 
 def test_conflicts_are_found_by_their_branch() -> None:

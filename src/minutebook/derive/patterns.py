@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from typing import Any, cast
 
+WIDE = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+"""Inside of a set: the letters of scripts without blanks between words."""
+
 
 def pattern(source: str, flags: int = 0) -> re.Pattern[str]:
     """`re.compile`, put off."""

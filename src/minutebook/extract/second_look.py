@@ -7,9 +7,9 @@ the occasion. For those alone no one is asked, and paid, a second time: they are
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 
+from minutebook.derive.patterns import pattern
 from minutebook.extract.material import Material
 from minutebook.extract.prompt import inside
 from minutebook.extract.reply import Reply
@@ -22,7 +22,7 @@ FEWEST_WORDS, MOST_WORDS = 5, 15
 _MOST_CHARS = 24_000
 _WIDTHS = (160, 100, 60, 30)
 # Scripts without spaces between words: nothing can be counted there.
-_UNSPACED = r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u9fff\uf900-\ufaff]"
+_UNSPACED = pattern(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 
 def is_long(material: Material) -> bool:
@@ -35,7 +35,7 @@ def odd_topics(reply: Reply) -> list[str]:
 
 
 def _within_bounds(topic: str) -> bool:
-    return bool(re.search(_UNSPACED, topic)) or FEWEST_WORDS <= len(topic.split()) <= MOST_WORDS
+    return bool(_UNSPACED.search(topic)) or FEWEST_WORDS <= len(topic.split()) <= MOST_WORDS
 
 
 def second_question(material: Material, reply: Reply) -> str | None:

@@ -32,6 +32,7 @@ from minutebook.extract.offline.requests import (
     clauses,
     headlines,
     is_reply,
+    printed,
     sentences,
     without_command,
     without_output,
@@ -218,7 +219,7 @@ def headings(part: Sequence[Activity], title: str | None) -> list[Heading]:
     if not any(is_wide(heading.text) or telling(heading.bare) > 1 for heading in named):
         # What was pasted says more than "there is an error", a commit more than "push it".
         vague = any(is_vague(heading.bare) for heading in named)
-        named = _troubles(part) or _addressed(part) or (vague and _loose(part)) or named
+        named = troubles(part) or _addressed(part) or (vague and _loose(part)) or named
     return named or _loose(part)
 
 
@@ -227,11 +228,12 @@ def _is_step(text: str) -> bool:
     return is_imperative(text) and not (_TO_YOU.search(text) or _AROUND.match(text))
 
 
-def _troubles(part: Sequence[Activity]) -> list[Heading]:
+def troubles(part: Sequence[Activity]) -> list[Heading]:
     """The error somebody pasted, as what is to be fixed."""
     for round in part[:_REQUESTS]:
         trouble = _TROUBLE.search(round.prompt[:_PASTED])
-        text = loose_heading(f"Fix error: {trouble[1].split('. ')[0]}") if trouble else None
+        said = trouble[1] if trouble else printed(round.prompt[:_PASTED])
+        text = loose_heading(f"Fix error: {said.split('. ')[0]}") if said else None
         if text is not None:
             return [Heading(text, "request")]
     return []

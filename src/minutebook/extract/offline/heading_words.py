@@ -53,7 +53,7 @@ CLAUSES = frozenset(
     weil wenn damit dass sondern parce lorsque quand mais porque cuando aunque pero""".split()
 )
 CONTRASTS = frozenset("instead rather statt anstatt".split())
-"""What begins with them says what the work is not: the first that a long sentence can spare."""
+"""What begins with them says what the work is not: cut first where a sentence is too long."""
 SAYING = frozenset(
     "mentions says shows means requires verifies assumes ensures suggests states notes".split()
 )
@@ -66,7 +66,9 @@ INFINITIVE = frozenset(
     hard has have how likely need needs option order ready related seems similar supposed
     thanks time tries try trying used want wants way ways what where""".split()
 )
-LETTERED = frozenset("option plan step part phase variant version type case group".split())
+LETTERED = frozenset(
+    "option plan step part phase variant version type case group drive disk vitamin".split()
+)
 """What is called by a letter."""
 RELATIVE = ("that", "which", "who")
 JOINS = frozenset("and or then und oder et ou y o plus".split())

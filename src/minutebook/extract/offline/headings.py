@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from minutebook.derive.markup import without_marks
+from minutebook.derive.patterns import WIDE, pattern
 from minutebook.extract.offline.courtesies import is_chatter, without_courtesies
 from minutebook.extract.offline.heading_words import (
     ASKING,
@@ -28,8 +29,7 @@ MOST_WORDS = 15
 FEWEST_WORDS = 5
 _FEWEST_WIDE, _MOST_WIDE = 4, 20  # 8 to 40 characters of a script without blanks
 _LONGEST = 400  # characters of a sentence that is looked at
-_WIDE = re.compile(r"[\u3040-\u9fff\uac00-\ud7af]")
-_WIDE_RUN = re.compile(r"[\u3040-\u9fff\uac00-\ud7af]+")
+_WIDE, _WIDE_RUN = pattern(rf"[{WIDE}]"), pattern(rf"[{WIDE}]+")
 
 _SPELT = re.compile(r"[^\sA-Za-z0-9]*[A-Za-z0-9]\S*")
 
@@ -79,9 +79,9 @@ _CHANGED_TO = re.compile(  # "change this to use the shelf": what counts is the 
     re.IGNORECASE,
 )
 _TROUBLE_WITH = re.compile(
-    r"^(check|verify|see|look|find out) (?:if|whether) there(?:['’]s| is| are| (?:would|will|could"
-    r"|might|may) be) (?:any |some )?(?:issues?|problems?|trouble)"
-    r" (?:with|when|in|by)?\b ?(?:doing|using|running)?\b ?",
+    r"^(?:check|verify|see|look|find out) (?:if|whether) there(?:['’]s| is| are"
+    r"| (?:would|will|could|might|may) be) (?:any |some )?(?:issues?|problems?|trouble)"
+    r" (?:(?:with|when|in|by) (?:doing |using |running )?|(?:doing|using|running) )(?=\S)",
     re.IGNORECASE,
 )
 _ITEM = re.compile(r"\w\s+\(?\d{1,2}[.)]\s")  # a list's number, not its beginning
@@ -147,6 +147,8 @@ _VAGUE = re.compile(
     r" (?:this|that|it|these|those|they|there (?:some|any)thing)\b"
     r"|^(?:ist|sind|war) (?:das|dies|es)\b|^(?:est-ce (?:que )?(?:ce|ça|cela|c['’])|c['’]est\b.*\?)"
     r"|^(?:es|está) (?:esto|eso|este|ese)\b"
+    r"|^(?:get|getting|see|seeing|have|hit|hitting|receive) (?:this|these|the following|an?)"
+    r" (?:\w+ )?(?:errors?|messages?|warnings?|issues?|failures?|output)\b"
     r"|^[^\W\d]+ (?:something|anything|some stuff|etwas|irgendwas|quelque chose|algo)\b"
     r"|\b(?:or something|or whatever|oder so(?:was)?|ou quelque chose|o algo)\b(?! else)"
     r"|^(?:i['’]ve|i have) (?:noticed|seen|found) (?:that )?you\b"
@@ -170,7 +172,7 @@ def length_of(heading: str) -> int:
 
 def is_wide(text: str) -> bool:
     """Whether a text is in a script without blanks between words."""
-    return _WIDE.search(text) is not None
+    return not text.isascii() and _WIDE.search(text) is not None
 
 
 def is_long_enough(heading: str) -> bool:
@@ -207,7 +209,7 @@ def heading_of(sentence: str) -> str | None:
         text = f"{text.rstrip(' .?!')} ({pointer[1]})"
     asked = text.endswith(("?", "？"))
     text = _HOW.sub(r"\1 to ", text)
-    text = _TROUBLE_WITH.sub(r"\1 for issues with ", text)
+    text = _TROUBLE_WITH.sub("Check for issues with ", text)
     changed = _CHANGED_TO.match(text)
     if changed and is_imperative(text[changed.end() :]):
         text = text[changed.end() :]
@@ -326,7 +328,7 @@ def is_vague(heading: str) -> bool:
 
 def capital(text: str) -> str:
     """A heading with a capital, unless it begins with a name that is spelt otherwise."""
-    first = text.split(maxsplit=1)[0]
+    first = text.split(maxsplit=1)[0] if text.strip() else ""
     name = re.search(r"[-_./:\d]|[a-z][A-Z]", first)
     return text if name else text[:1].upper() + text[1:]
 
@@ -365,7 +367,7 @@ def _whole(text: str) -> str | None:
             words.pop()  # the first of several numbers
     while words and words[-1].lower().strip(",;:") in DANGLING:
         words.pop()
-    if len(words) > 2 and _LETTER.fullmatch(words[-1]) and words[-2].lower() not in LETTERED:
+    if len(words) > 2 and _LETTER.fullmatch(words[-1]) and _is_torn(words[-2].lower()):
         words.pop()  # a word that was never finished
     if len(words) > 2 and words[-2].lower() in RELATIVE:
         del words[-2:]  # "a case that verifies"
@@ -373,6 +375,11 @@ def _whole(text: str) -> str | None:
     for opening, closing in (('"', '"'), ("(", ")"), ("[", "]"), ("“", "”")):
         kept = _balanced(kept, opening, closing)
     return " ".join(kept.split()) or None
+
+
+def _is_torn(before: str) -> bool:
+    """Whether a letter after this word is a torn word, and not a name: "option b", "in c"."""
+    return before[-1] not in ",;:" and before not in LETTERED | DANGLING | JOINS | PREPOSITIONS
 
 
 def _whole_wide(text: str) -> str | None:

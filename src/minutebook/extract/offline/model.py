@@ -33,7 +33,7 @@ class Linear:
     def _scales(self) -> list[tuple[str, float, float, float]]:
         """Name, mean, scale of each feature, and where 0 is on that scale."""
         told = ((name, of[0], of[1]) for name, of in self.features.items())
-        return [(name, mean, scale, _within(-mean / scale)) for name, mean, scale in told]
+        return [(name, mean, scale, _clipped(-mean / scale)) for name, mean, scale in told]
 
     @cached_property
     def _weights(self) -> list[tuple[float, ...]]:
@@ -50,7 +50,7 @@ class Linear:
 
     def _scaled(self, row: Features) -> list[float]:
         return [  # of most rows most is 0
-            _within((value - mean) / scale) if (value := row[name]) else zero
+            _clipped((value - mean) / scale) if (value := row[name]) else zero
             for name, mean, scale, zero in self._scales
         ]
 
@@ -72,7 +72,7 @@ class Linear:
         return (*named, Reason("everything else", rest))
 
 
-def _within(deviations: float) -> float:
+def _clipped(deviations: float) -> float:
     return FURTHEST if deviations > FURTHEST else max(deviations, -FURTHEST)
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 import msgspec
 
 from minutebook.derive.activity import Activity
+from minutebook.derive.patterns import WIDE, pattern
 from minutebook.extract.offline import cues
 from minutebook.extract.offline.candidates import Heading, is_asked, requests_of, sentences_of
 from minutebook.extract.offline.heading_words import SAYING
@@ -46,7 +47,7 @@ FEATURES = (
 )
 _TOKEN = re.compile(r"[^\W_]+")
 _ASCII_TOKEN = re.compile(r"[a-z0-9]+")  # a set of signs is faster than kinds of them
-_WIDE = re.compile(r"[\u3040-\u9fff\uac00-\ud7af]")
+_WIDE = pattern(rf"[{WIDE}]")
 _ENDING = re.compile(r"(?:ing|ed|es|s)$")
 _STOP = frozenset(
     "a an and are as at be by for from in into is it its of on or s that the this to with via"

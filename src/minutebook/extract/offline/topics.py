@@ -21,6 +21,7 @@ from minutebook.extract.offline.candidates import (
     is_asked,
     subject_of,
     titles_of,
+    troubles,
 )
 from minutebook.extract.offline.headings import (
     MOST_WORDS,
@@ -67,11 +68,12 @@ _TYPED = ("request", "later")
 _POORLY = -0.12  # as a question or a step on the way does
 _BADLY = -0.2  # as a statement about something unseen does
 _NUMBER = re.compile(r"#\d+")
-_POINTING = re.compile(r"^([A-Z][a-z]+) (?:it|them) (?=(?:to|into|in|from|on|for)\b)")
-_THIS_BRANCH = re.compile(r" (?:in|on|of) (?:this|the|my|our|current)(?: current)? branch$")
-_THIS_PULL = re.compile(
-    r" (?:this|the|my|our) (?:pr|pull request|mr|merge request)$", re.IGNORECASE
+_POINTING = re.compile(  # of verbs that stand without what it is done to
+    r"^(Add|Apply|Switch|Connect|Link|Subscribe|Commit|Push|Deploy|Publish|Port|Migrate)"
+    r" (?:it|them) (?=(?:to|into|in|from|on|for)\b)"
 )
+_THIS_BRANCH = re.compile(r" (?:in|on|of) (?:this|the|my|our|current)(?: current)? branch$")
+_THIS_PULL = re.compile(r" (?:this|the|my|our) (pr|pull request|mr|merge request)$", re.IGNORECASE)
 _MERGES = re.compile(
     r"(?:merge|rebase|cherry-pick|pull|get back to|switch to"
     r"|(?:(?:fix|resolve|handle|solve|got|have|had) )?(?:the |all |our |some )?"
@@ -109,9 +111,14 @@ def topic_of(
     text = _several(named[0], of, titles_of(rounds[:start]))
     if text is None and _is_poor(named) and (wrong := faults(part)):
         text = ranked(wrong, of, learned)[0].text
+    if text is None and is_vague(named[0].bare) and (shown := troubles(part)):
+        text = shown[0].text
     if text is None:
-        text = _POINTING.sub(r"\1 ", _completed(named, part, rounds, branch, taken))
-    return one_line(_numbered(text, rounds[:end]), LONGEST_TOPIC)
+        named[0] = _numbered(named[0], rounds[:end])
+        text = _completed(named, part, rounds, branch, taken)
+        plain = _POINTING.sub(r"\1 ", text)
+        text = plain if is_long_enough(plain) else text
+    return one_line(text, LONGEST_TOPIC)
 
 
 def _is_poor(named: Sequence[Heading]) -> bool:
@@ -213,12 +220,14 @@ def _completed(
     return best.text if is_long_enough(best.text) else _with_a_step(best, named)
 
 
-def _numbered(heading: str, rounds: Sequence[Activity]) -> str:
+def _numbered(best: Heading, rounds: Sequence[Activity]) -> Heading:
     """A heading that ends with "the PR", with the number of the one that was opened last."""
-    if not _THIS_PULL.search(heading):
-        return heading
-    opened = pulled([url for round in rounds for url in round.pull_requests][-1:])
-    return _THIS_PULL.sub(f" PR {opened[0]}", heading) if opened else heading
+    named = _THIS_PULL.search(best.bare)
+    opened = pulled([url for round in rounds for url in round.pull_requests][-1:]) if named else ()
+    if named is None or not opened:
+        return best
+    text = f"{best.bare[: named.start()]} {named[1]} {opened[0]}"
+    return replace(best, text=text, said="", completed="")
 
 
 def _called(heading: str, title: str) -> str | None:
@@ -280,7 +289,7 @@ def _done(named: Sequence[Heading], taken: Collection[str]) -> Heading | None:
 def ranked(named: Sequence[Heading], given: Range, learned: Model) -> list[Heading]:
     """Headings of a range, the best first: a title given to all of it, else by what was learned.
 
-    Of the best it is told how it reads.
+    Only the best one has `reads` filled in.
     """
     every = list(named)
     if given.whole:

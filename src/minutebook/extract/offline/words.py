@@ -76,7 +76,7 @@ class Vocabulary:
             }
             for bag in self._bags
         )
-        self._products = _products(weighed)
+        self._products = _products(weighed, spread)
         self._squares: dict[tuple[int, int], float] = {}
 
     def seen(self, first: int, last: int) -> set[str]:
@@ -85,14 +85,14 @@ class Vocabulary:
 
     def cohesion(self, left: tuple[int, int], right: tuple[int, int]) -> float:
         """How alike two stretches are, 0 to 1: one before the other, at most `REACH` in all."""
-        (first, last), (start, end) = self._within(*left), self._within(*right)
+        (first, last), (start, end) = self._bounded(*left), self._bounded(*right)
         norm = math.sqrt(self._square(first, last) * self._square(start, end))
         if not norm:
             return 0.0
         rows = enumerate(self._products[first:last], first)
         return sum(sum(row[start - at : end - at]) for at, row in rows) / norm
 
-    def _within(self, first: int, last: int) -> tuple[int, int]:
+    def _bounded(self, first: int, last: int) -> tuple[int, int]:
         return max(0, first), min(last, len(self._bags))
 
     def _square(self, first: int, last: int) -> float:
@@ -104,7 +104,9 @@ class Vocabulary:
         return known
 
 
-def _products(weighed: Iterable[Mapping[str, float]]) -> list[list[float]]:
+def _products(
+    weighed: Iterable[Mapping[str, float]], spread: Mapping[str, int]
+) -> list[list[float]]:
     """For every round what its words have in common with those of itself and of the rounds after
     it. How alike stretches of rounds are is the sum of that: no stretch is added up word by word.
     """
@@ -113,6 +115,9 @@ def _products(weighed: Iterable[Mapping[str, float]]) -> list[list[float]]:
     for here, weights in enumerate(weighed):
         rows.append([0.0] * REACH)
         for word, weight in weights.items():
+            if spread[word] == 1:
+                rows[here][0] += weight * weight
+                continue
             if (known := said.get(word)) is None:
                 known = said[word] = deque(maxlen=REACH)
             known.append((here, weight))
