@@ -73,7 +73,7 @@ SHOWN: dict[str, tuple[Callable[[Place], str], tuple[str, ...]]] = {
     "sessions --json": (lambda p: p.cli("sessions", "--json"), (TITLE, ROLE, ABOUT)),
     "show": (
         lambda p: p.cli("show", "Reed"),
-        ("★ Reed", SUMMARY, ABOUT, f"★ rounds 2-3: {SECOND}", NOTE),
+        (f"★ Reed · {TITLE}", SUMMARY, ABOUT, f"★ rounds 2-3: {SECOND}", NOTE),
     ),
     "show --json": (lambda p: p.cli("show", TITLE, "--json"), (TITLE, ROLE, ABOUT)),
     "search": (lambda p: p.cli("search", "-v", "--limit", "99"), ("★ Reed", SECOND, NOTE)),

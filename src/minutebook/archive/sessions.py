@@ -15,11 +15,12 @@ from minutebook.archive.projects import named
 from minutebook.archive.settings import Settings
 from minutebook.derive.copies import mere_copies
 from minutebook.derive.genealogy import shared_history
-from minutebook.derive.identity import Identity, identify
+from minutebook.derive.identity import Identity, identify, titled
 from minutebook.derive.times import instant
 from minutebook.derive.titles import session_title
 from minutebook.index.query import Filters
 from minutebook.model import Link, Roster, SessionInfo
+from minutebook.model.session import called
 from minutebook.record.facts import standing
 from minutebook.record.ledger import Entry
 from minutebook.sources.base import Transcript, Trouble
@@ -40,6 +41,8 @@ class SessionSummary(msgspec.Struct, frozen=True, kw_only=True):
     ghost: bool
     title: str | None = None
     """The title somebody gave it, else what it was about (UND-06)."""
+    given_title: str | None = None
+    """The title, where a person gave it."""
     links: tuple[Link, ...] = ()
     archived: bool = False
     """Whether it is in the archive, at least in part."""
@@ -68,8 +71,8 @@ class SessionSummary(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """What a person calls the session: its agent's name, else its title."""
-        return self.identity.name or self.title or NAMELESS
+        """What the session is called in headings and lists."""
+        return called(self.identity.name, self.given_title, self.title) or NAMELESS
 
     @property
     def names(self) -> list[str]:
@@ -169,15 +172,17 @@ class Known(msgspec.Struct, frozen=True):
         said = self.said.get(found.id)
         if said is None:
             return found
-        identity = found.identity
+        info = found.info if said.title is None else titled(found.info, said.title)
+        identity = identify(info, self.roster)
         if said.agent_name:
             identity = Identity(said.agent_name, "said", identity.role)
         if said.agent_role:
             identity = msgspec.structs.replace(identity, role=said.agent_role)
         return msgspec.structs.replace(
             found,
-            info=msgspec.structs.replace(found.info, title=said.title or found.info.title),
+            info=info,
             title=said.title or found.title,
+            given_title=said.title,
             identity=identity,
             starred=said.starred,
             hidden=said.hidden,

@@ -279,7 +279,7 @@ def _line(cells: tuple[str, ...], widths: tuple[int, ...]) -> str:
 
 def _full_name(row: SessionSummary) -> str:
     named = terminal.one_line(row.name)
-    title = terminal.one_line(row.title or "")
+    title = terminal.one_line(row.title or "") if row.given_title is None else ""
     full = f"{named} · {title}" if row.identity.name and title not in ("", named) else named
     return f"★ {full}" if row.starred else full
 

@@ -7,6 +7,7 @@ from typing import Literal, get_args
 import msgspec
 
 from minutebook.model.round import Usage
+from minutebook.model.session import called
 
 Method = Literal[
     "review",
@@ -170,18 +171,11 @@ class SessionRecord(msgspec.Struct, frozen=True, kw_only=True):
         return "" if by_rules else self.session_summary
 
     @property
-    def name(self) -> str | None:
-        """What a person calls the session: its agent's name, else its title."""
-        return self.agent_name or self.title
-
-    @property
     def given_title(self) -> str | None:
         """The title, where a person gave it."""
         return self.title if "title" in self.corrected else None
 
     @property
     def called(self) -> str | None:
-        """The same for a line of a list: a title that a person gave stands beside a name."""
-        if self.agent_name and self.given_title:
-            return f"{self.agent_name} · {self.given_title}"
-        return self.name
+        """What the session is called in headings and lists."""
+        return called(self.agent_name, self.given_title, self.title)
