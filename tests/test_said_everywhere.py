@@ -72,7 +72,7 @@ def place(request: pytest.FixtureRequest, made: Place) -> Place:
 
 SHOWN: dict[str, tuple[Callable[[Place], str], tuple[str, ...]]] = {
     "sessions": (lambda p: p.cli("sessions"), (f"★ Reed · {TITLE}",)),
-    "sessions --json": (lambda p: p.cli("sessions", "--json"), (TITLE, ROLE, ABOUT)),
+    "sessions --json": (lambda p: p.cli("sessions", "--json"), (TITLE, ROLE, SUMMARY, ABOUT)),
     "show": (
         lambda p: p.cli("show", "Reed"),
         (f"★ Reed · {TITLE}", SUMMARY, ABOUT, f"★ rounds 2-3: {SECOND}", NOTE),
@@ -168,6 +168,14 @@ def test_every_front_end_counts_the_same(place: Place) -> None:
     many = f"{counted['engagements']} engagements"
     assert many in place.tools.stats() and "1 engagement that a person hid" in place.tools.stats()
     assert many in place.archive.layout.engagements_index.read_text("utf-8")
+
+
+def test_every_list_of_sessions_has_the_same_summaries(place: Place) -> None:
+    """ING-18: those of a person and of an extractor, on the command line as in the API."""
+    listed = {row["id"]: row["summary"] for row in place.json("sessions", "--copies")["sessions"]}
+    rows = place.served.json("/api/v1/sessions?copies=1")["sessions"]
+    assert listed == {row["session_id"]: row["session_summary"] for row in rows}
+    assert listed[REED] == SUMMARY and all(listed.values())
 
 
 def test_a_list_of_starred_sessions_has_those_with_a_star(place: Place) -> None:

@@ -278,9 +278,9 @@ class Archive:
         transcripts = {**self._transcripts(), **self._named}
         labelled = {id for id, record in self.minutes.stored().items() if record.engagements}
         said = self.minutes.sessions_said()
-        titles = {id: record.title for id, record in self.minutes.records().items()}
+        records = self.minutes.records()
         found, unusable = listing.gathered(
-            Known(self._entries(), self.roster, self.settings, labelled, said, titles),
+            Known(self._entries(), self.roster, self.settings, labelled, said, records),
             transcripts,
             skim=lambda unread: self._skims.of(self.library, unread),
             count=lambda session_id: self.open(session_id).count,

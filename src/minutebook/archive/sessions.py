@@ -20,6 +20,7 @@ from minutebook.derive.times import instant
 from minutebook.derive.titles import session_title
 from minutebook.index.query import Filters
 from minutebook.model import Link, Roster, SessionInfo
+from minutebook.model.engagement import SessionRecord
 from minutebook.model.session import called
 from minutebook.record.facts import standing
 from minutebook.record.ledger import Entry
@@ -62,6 +63,8 @@ class SessionSummary(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a person wants it left out of lists."""
     note: str = ""
     """A person's note."""
+    summary: str = ""
+    """What it came to: a person's words, else an extractor's."""
     copies: tuple[str, ...] = ()
     """Sessions that a list leaves out because they are nothing but copies of it (UND-08)."""
 
@@ -126,8 +129,8 @@ class Known(msgspec.Struct, frozen=True):
     """Sessions with engagements: they are no ghosts."""
     said: Mapping[str, SessionSaid]
     """What a person said of a session as a whole."""
-    titles: Mapping[str, str | None]
-    """Titles of the sessions that have a record."""
+    records: Mapping[str, SessionRecord]
+    """What is known of the sessions that have a record, and what a person said of them."""
 
     def of_entry(self, id: str, transcript: Transcript | None) -> SessionSummary:
         """An archived session that has not changed since."""
@@ -168,8 +171,11 @@ class Known(msgspec.Struct, frozen=True):
         return self._as_said(found)
 
     def _as_said(self, found: SessionSummary) -> SessionSummary:
-        """A session with the title, name and role a person gave it, and their marks."""
-        said = self.said.get(found.id)
+        """A session with its summary, with the title, name and role a person gave it, and their
+        marks."""
+        said, record = self.said.get(found.id), self.records.get(found.id)
+        if record is not None:
+            found = msgspec.structs.replace(found, summary=record.session_summary)
         if said is None:
             return found
         info = found.info if said.title is None else titled(found.info, said.title)
@@ -187,11 +193,13 @@ class Known(msgspec.Struct, frozen=True):
             starred=said.starred,
             hidden=said.hidden,
             note=said.note,
+            summary=said.summary or found.summary,
         )
 
     def _title(self, info: SessionInfo, id: str) -> str | None:
         given = session_title(info)
-        return self.titles.get(id) or given if info.title_is_prompt else given
+        record = self.records.get(id) if info.title_is_prompt else None
+        return (record.title if record is not None else None) or given
 
     def _is_ghost(self, info: SessionInfo, id: str) -> bool:
         return self.settings.is_ghost(info) and id not in self.labelled

@@ -210,6 +210,7 @@ def as_dict(row: SessionSummary, used: Mapping[str, Figures] | None = None) -> d
         "starred": row.starred,
         "hidden": row.hidden,
         "note": row.note,
+        "summary": row.summary,
         "copies": row.copies,
         "archived": row.archived,
         "present": row.present,

@@ -343,6 +343,7 @@ class TeamArchive(Archive):
             archived=True,
             starred=record.starred,
             hidden=record.hidden,
+            summary=record.session_summary,
         )
 
     def short(self, session_id: str) -> str:
