@@ -229,7 +229,8 @@ class Archive:
         hid, and those that are nothing but copies of another only when asked for."""
         asked: dict[str, Any] = {"project": project, "agent": agent, "since": since, "until": until}
         asked |= {"ghosts": ghosts, "starred": starred, "hidden": hidden, "copies": copies}
-        found = listing.chosen(*self._everything(), **asked, edges=self.known_ties)
+        records = self.minutes.records() if project else {}
+        found = listing.chosen(*self._everything(), records, **asked, edges=self.known_ties)
         shown = [masked(session, self.hide) for session in found.sessions]
         return msgspec.structs.replace(found, sessions=shown)
 

@@ -306,6 +306,7 @@ def linked(sessions: Iterable[SessionSummary]) -> list[SessionSummary]:
 def chosen(
     sessions: Mapping[str, SessionSummary],
     unusable: list[Trouble],
+    records: Mapping[str, SessionRecord],
     *,
     project: str | None = None,
     agent: str | None = None,
@@ -318,13 +319,18 @@ def chosen(
     edges: Callable[[], Iterable[Edge]] = tuple,
 ) -> SessionList:
     """Sessions that pass, newest activity first; ghosts, hidden ones and mere copies only when
-    asked for."""
-    folders = (cwd for session in sessions.values() for cwd in session.info.cwds)
+    asked for. A session is of the projects of its engagements; without any, of its folders
+    (ING-12)."""
+    projects = {id: record.projects(hidden=hidden) for id, record in records.items()}
+    worked = {id: projects.get(id) or session.info.cwds for id, session in sessions.items()}
+    folders = (folder for s in sessions.values() for folder in (*s.info.cwds, *worked[s.id]))
     within = named(Filters(project=project), folders)
     wanted = [
         s
         for s in sessions.values()
-        if _fits(s, within, agent, since, until) and s.starred >= starred
+        if in_project(within, *worked[s.id])
+        and _fits(s, agent, since, until)
+        and s.starred >= starred
     ]
     visible = [session for session in wanted if hidden or not session.hidden]
     passing = [session for session in visible if ghosts or not session.ghost]
@@ -359,7 +365,6 @@ def without_copies(
 
 def _fits(
     session: SessionSummary,
-    within: Filters,
     agent: str | None,
     since: datetime | None,
     until: datetime | None,
@@ -369,6 +374,4 @@ def _fits(
     if until is not None and (instant(session.info.started) or session.when) >= until:
         return False
     who = session.identity
-    if agent and not is_agent(agent, session.info.source, who.name, who.role, session.info.slug):
-        return False
-    return in_project(within, *session.info.cwds)
+    return not agent or is_agent(agent, session.info.source, who.name, who.role, session.info.slug)

@@ -11,14 +11,13 @@ import click
 
 from minutebook.archive import Archive
 from minutebook.archive.sessions import SessionList, SessionSummary
-from minutebook.cli import completion, terminal
-from minutebook.cli.filters import AGENT_OPTION, limits_of, period_options
+from minutebook.cli import terminal
+from minutebook.cli.filters import AGENT_OPTION, PROJECT_OPTION, limits_of, period_options
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import (
     COPIES,
     GHOSTS,
     HIDDEN,
-    ONCE,
     STARRED,
     archive_options,
     json_option,
@@ -43,14 +42,7 @@ _AT_ONCE = 50  # sessions that a person is shown unasked
 
 @click.command("sessions")
 @archive_options
-@click.option(
-    "-p",
-    "--project",
-    metavar="TEXT",
-    shell_complete=completion.projects,
-    **ONCE,
-    help="Only sessions whose folder contains TEXT.",
-)
+@PROJECT_OPTION
 @AGENT_OPTION
 @period_options
 @click.option("--ghosts", is_flag=True, help=GHOSTS)

@@ -164,6 +164,11 @@ class SessionRecord(msgspec.Struct, frozen=True, kw_only=True):
         found = (name for e in self.engagements for name in self.branches_of(e))
         return tuple(dict.fromkeys(found))
 
+    def projects(self, *, hidden: bool = False) -> tuple[str, ...]:
+        """Those of its engagements (ING-12); of hidden ones only if asked for."""
+        shown = (e.project or self.cwd for e in self.engagements if hidden or not e.hidden)
+        return tuple(dict.fromkeys(project for project in shown if project))
+
     @property
     def told_summary(self) -> str:
         """The summary, where a person or a model wrote it; rules only repeat the topics."""
