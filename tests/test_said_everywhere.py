@@ -29,6 +29,8 @@ TOPIC, SECOND = "A topic only a person chooses", "What began at round two"
 TITLE, ROLE, SUMMARY = "Nineveh by night", "harbour master", "Cargo of ivory and peacocks"
 NOTE, ABOUT = "sandalwood cedarwood", "sweet white wine"
 SECRET = "A topic that is to be hidden"
+OTHER = "fa23f399"
+"""A session of which nothing else is said."""
 
 
 @pytest.fixture(scope="module")
@@ -70,10 +72,10 @@ def place(request: pytest.FixtureRequest, made: Place) -> Place:
 
 SHOWN: dict[str, tuple[Callable[[Place], str], tuple[str, ...]]] = {
     "sessions": (lambda p: p.cli("sessions"), (f"★ Reed · {TITLE}",)),
-    "sessions --json": (lambda p: p.cli("sessions", "--json"), (TITLE, ROLE, ABOUT)),
+    "sessions --json": (lambda p: p.cli("sessions", "--json"), (TITLE, ROLE, SUMMARY, ABOUT)),
     "show": (
         lambda p: p.cli("show", "Reed"),
-        ("★ Reed", SUMMARY, ABOUT, f"★ rounds 2-3: {SECOND}", NOTE),
+        (f"★ Reed · {TITLE}", SUMMARY, ABOUT, f"★ rounds 2-3: {SECOND}", NOTE),
     ),
     "show --json": (lambda p: p.cli("show", TITLE, "--json"), (TITLE, ROLE, ABOUT)),
     "search": (lambda p: p.cli("search", "-v", "--limit", "99"), ("★ Reed", SECOND, NOTE)),
@@ -166,6 +168,28 @@ def test_every_front_end_counts_the_same(place: Place) -> None:
     many = f"{counted['engagements']} engagements"
     assert many in place.tools.stats() and "1 engagement that a person hid" in place.tools.stats()
     assert many in place.archive.layout.engagements_index.read_text("utf-8")
+
+
+def test_every_list_of_sessions_has_the_same_summaries(place: Place) -> None:
+    """ING-18: those of a person and of an extractor, on the command line as in the API."""
+    listed = {row["id"]: row["summary"] for row in place.json("sessions", "--copies")["sessions"]}
+    rows = place.served.json("/api/v1/sessions?copies=1")["sessions"]
+    assert listed == {row["session_id"]: row["session_summary"] for row in rows}
+    assert listed[REED] == SUMMARY and all(listed.values())
+
+
+def test_a_list_of_starred_sessions_has_those_with_a_star(place: Place) -> None:
+    """UND-07: of their own, on the command line as in the API; a star on an engagement is found
+    among engagements."""
+    place.cli("correct", "star", OTHER, "1")
+    try:
+        listed = {row["id"] for row in place.json("sessions", "--starred")["sessions"]}
+        rows = place.served.json("/api/v1/sessions?starred=1")["sessions"]
+        assert listed == {row["session_id"] for row in rows} == {REED}
+        found = place.served.json("/api/v1/engagements?starred=1")["engagements"]
+        assert {row["session_id"][:8] for row in found} == {REED[:8], OTHER}
+    finally:
+        place.cli("correct", "undo")
 
 
 def test_a_running_viewer_finds_new_words(place: Place) -> None:

@@ -73,7 +73,7 @@ def test_everything_said_survives(layout: Layout, archive: Archive, path: Path) 
             "gardener",
         )
         assert record.session_summary == record.told_summary == "All in all."
-        assert now.summary(SID).name == "Wren"
+        assert now.summary(SID).name == "Wren · Orchard"
         assert now.resolve("orchard") == now.resolve("Wren") == SID
         assert read_head(now.folder(SID).document)[0].summary == "All in all."
 

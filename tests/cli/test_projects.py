@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from minutebook import said
 from minutebook.archive import Archive
 from minutebook.archive.projects import meant
 from minutebook.extract.offline import OfflineExtractor
@@ -87,6 +88,32 @@ def test_every_verb_means_the_same_project(
     with Archive(archive, (archive,)) as book:
         told = Tools(book).engagements(project=project)
         assert told.startswith(f"{len(ids)} of {len(ids)} engagements")
+
+
+@pytest.mark.parametrize("hides", [False, True])
+@pytest.mark.parametrize("project", ["orchard", "spotter", "spott", "=demo", "w"])
+def test_a_corrected_project_is_the_sessions(
+    run: Run, archive: Path, project: str, hides: bool
+) -> None:
+    """ING-12: `sessions` lists those that `stats` counts, not those that began in its folder."""
+    with Archive(archive, (archive,)) as book:
+        book.say("s1", said.Set("1", values={"project": "/w/orchard"}))
+        if hides:
+            book.say("s2", said.Set("1", values={"project": "/w/orchard"}))
+            book.say("s2", said.Hide("1"))
+    try:
+        for flags in ((), ("--hidden",)):
+            places = (*flags, "--project", project, "--archive", archive, "--root", archive)
+            listed = json.loads(run("sessions", *places, "--json").out)["sessions"]
+            counted = json.loads(run("stats", *places, "--json").out)["stats"]
+            # A session of which every engagement is hidden is one without engagements.
+            own = {session["id"] for session in listed} - ({"s2"} if hides and not flags else set())
+            assert len(own) == counted["sessions"]
+            assert ("s1" in own) == (project in ("orchard", "w"))
+    finally:
+        with Archive(archive, (archive,)) as book:
+            for _ in range(3 if hides else 1):
+                book.say("", said.Undo())
 
 
 def test_several_projects_are_named(run: Run, archive: Path) -> None:

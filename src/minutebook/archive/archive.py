@@ -229,7 +229,8 @@ class Archive:
         hid, and those that are nothing but copies of another only when asked for."""
         asked: dict[str, Any] = {"project": project, "agent": agent, "since": since, "until": until}
         asked |= {"ghosts": ghosts, "starred": starred, "hidden": hidden, "copies": copies}
-        found = listing.chosen(*self._everything(), **asked, edges=self.known_ties)
+        records = self.minutes.records() if project else {}
+        found = listing.chosen(*self._everything(), records, **asked, edges=self.known_ties)
         shown = [masked(session, self.hide) for session in found.sessions]
         return msgspec.structs.replace(found, sessions=shown)
 
@@ -278,9 +279,9 @@ class Archive:
         transcripts = {**self._transcripts(), **self._named}
         labelled = {id for id, record in self.minutes.stored().items() if record.engagements}
         said = self.minutes.sessions_said()
-        titles = {id: record.title for id, record in self.minutes.records().items()}
+        records = self.minutes.records()
         found, unusable = listing.gathered(
-            Known(self._entries(), self.roster, self.settings, labelled, said, titles),
+            Known(self._entries(), self.roster, self.settings, labelled, said, records),
             transcripts,
             skim=lambda unread: self._skims.of(self.library, unread),
             count=lambda session_id: self.open(session_id).count,

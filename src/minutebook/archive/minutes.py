@@ -15,7 +15,7 @@ from minutebook.archive.coverage import SaidSummary, SessionSaid, Work, covered,
 from minutebook.archive.coverage import summary_said as summary_of
 from minutebook.archive.said_of_copies import with_copies
 from minutebook.archive.settings import Settings
-from minutebook.derive.identity import identify
+from minutebook.derive.identity import identify, titled
 from minutebook.derive.prospective import with_prospective
 from minutebook.derive.record import bare_record
 from minutebook.derive.titles import session_title
@@ -195,11 +195,12 @@ class Minutes:
                 self._records[id] = self._merged(named(record, roster))
                 continue
             now = self._merged(with_session(record, entry.info, roster, settings, entry.agent_id))
-            self._records[id] = retitled(now, entry.info)
+            self._records[id] = retitled(now, entry.info, roster)
         # A person may speak of a session nobody has taken the minutes of.
         for id in self._heard.keys() - self._stored.keys():
             if (entry := entries.get(id)) is not None:
-                self._records[id] = self._merged(card(entry.info, roster, settings, entry.agent_id))
+                now = self._merged(card(entry.info, roster, settings, entry.agent_id))
+                self._records[id] = retitled(now, entry.info, roster)
         self._version = version
 
 
@@ -229,11 +230,14 @@ def with_session(
     return msgspec.structs.replace(record, **known)
 
 
-def retitled(record: SessionRecord, info: SessionInfo) -> SessionRecord:
+def retitled(record: SessionRecord, info: SessionInfo, roster: Roster) -> SessionRecord:
     """A record that is called as its session is now (UND-06): the best topic may be corrected, or
-    hidden."""
-    if "title" in record.corrected:
-        return record
+    hidden; a title that a person gave may take the place of the one that named the agent."""
+    if record.given_title is not None:
+        if "agent_name" in record.corrected:
+            return record
+        now = identify(titled(info, record.given_title), roster)
+        return msgspec.structs.replace(record, agent_name=now.name, agent_name_source=now.source)
     title = session_title(info, [e for e in record.engagements if not e.hidden])
     return record if title == record.title else msgspec.structs.replace(record, title=title)
 

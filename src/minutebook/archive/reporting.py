@@ -125,7 +125,7 @@ class ReportedSession(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     name: str
-    """Its agent's name, else its title."""
+    """What it is called in headings and lists."""
     rounds: int
     summary: str | None = None
     """What is said of it as a whole, where that says more than the topics."""

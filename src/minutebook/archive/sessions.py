@@ -15,11 +15,13 @@ from minutebook.archive.projects import named
 from minutebook.archive.settings import Settings
 from minutebook.derive.copies import mere_copies
 from minutebook.derive.genealogy import shared_history
-from minutebook.derive.identity import Identity, identify
+from minutebook.derive.identity import Identity, identify, titled
 from minutebook.derive.times import instant
 from minutebook.derive.titles import session_title
 from minutebook.index.query import Filters
 from minutebook.model import Link, Roster, SessionInfo
+from minutebook.model.engagement import SessionRecord
+from minutebook.model.session import called
 from minutebook.record.facts import standing
 from minutebook.record.ledger import Entry
 from minutebook.sources.base import Transcript, Trouble
@@ -40,6 +42,8 @@ class SessionSummary(msgspec.Struct, frozen=True, kw_only=True):
     ghost: bool
     title: str | None = None
     """The title somebody gave it, else what it was about (UND-06)."""
+    given_title: str | None = None
+    """The title, where a person gave it."""
     links: tuple[Link, ...] = ()
     archived: bool = False
     """Whether it is in the archive, at least in part."""
@@ -59,6 +63,8 @@ class SessionSummary(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a person wants it left out of lists."""
     note: str = ""
     """A person's note."""
+    summary: str = ""
+    """What it came to: a person's words, else an extractor's."""
     copies: tuple[str, ...] = ()
     """Sessions that a list leaves out because they are nothing but copies of it (UND-08)."""
 
@@ -68,8 +74,8 @@ class SessionSummary(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """What a person calls the session: its agent's name, else its title."""
-        return self.identity.name or self.title or NAMELESS
+        """What the session is called in headings and lists."""
+        return called(self.identity.name, self.given_title, self.title) or NAMELESS
 
     @property
     def names(self) -> list[str]:
@@ -123,8 +129,8 @@ class Known(msgspec.Struct, frozen=True):
     """Sessions with engagements: they are no ghosts."""
     said: Mapping[str, SessionSaid]
     """What a person said of a session as a whole."""
-    titles: Mapping[str, str | None]
-    """Titles of the sessions that have a record."""
+    records: Mapping[str, SessionRecord]
+    """What is known of the sessions that have a record, and what a person said of them."""
 
     def of_entry(self, id: str, transcript: Transcript | None) -> SessionSummary:
         """An archived session that has not changed since."""
@@ -165,28 +171,35 @@ class Known(msgspec.Struct, frozen=True):
         return self._as_said(found)
 
     def _as_said(self, found: SessionSummary) -> SessionSummary:
-        """A session with the title, name and role a person gave it, and their marks."""
-        said = self.said.get(found.id)
+        """A session with its summary, with the title, name and role a person gave it, and their
+        marks."""
+        said, record = self.said.get(found.id), self.records.get(found.id)
+        if record is not None:
+            found = msgspec.structs.replace(found, summary=record.session_summary)
         if said is None:
             return found
-        identity = found.identity
+        info = found.info if said.title is None else titled(found.info, said.title)
+        identity = identify(info, self.roster)
         if said.agent_name:
             identity = Identity(said.agent_name, "said", identity.role)
         if said.agent_role:
             identity = msgspec.structs.replace(identity, role=said.agent_role)
         return msgspec.structs.replace(
             found,
-            info=msgspec.structs.replace(found.info, title=said.title or found.info.title),
+            info=info,
             title=said.title or found.title,
+            given_title=said.title,
             identity=identity,
             starred=said.starred,
             hidden=said.hidden,
             note=said.note,
+            summary=said.summary or found.summary,
         )
 
     def _title(self, info: SessionInfo, id: str) -> str | None:
         given = session_title(info)
-        return self.titles.get(id) or given if info.title_is_prompt else given
+        record = self.records.get(id) if info.title_is_prompt else None
+        return (record.title if record is not None else None) or given
 
     def _is_ghost(self, info: SessionInfo, id: str) -> bool:
         return self.settings.is_ghost(info) and id not in self.labelled
@@ -293,6 +306,7 @@ def linked(sessions: Iterable[SessionSummary]) -> list[SessionSummary]:
 def chosen(
     sessions: Mapping[str, SessionSummary],
     unusable: list[Trouble],
+    records: Mapping[str, SessionRecord],
     *,
     project: str | None = None,
     agent: str | None = None,
@@ -305,13 +319,18 @@ def chosen(
     edges: Callable[[], Iterable[Edge]] = tuple,
 ) -> SessionList:
     """Sessions that pass, newest activity first; ghosts, hidden ones and mere copies only when
-    asked for."""
-    folders = (cwd for session in sessions.values() for cwd in session.info.cwds)
+    asked for. A session is of the projects of its engagements; without any, of its folders
+    (ING-12)."""
+    projects = {id: record.projects(hidden=hidden) for id, record in records.items()}
+    worked = {id: projects.get(id) or session.info.cwds for id, session in sessions.items()}
+    folders = (folder for s in sessions.values() for folder in (*s.info.cwds, *worked[s.id]))
     within = named(Filters(project=project), folders)
     wanted = [
         s
         for s in sessions.values()
-        if _fits(s, within, agent, since, until) and s.starred >= starred
+        if in_project(within, *worked[s.id])
+        and _fits(s, agent, since, until)
+        and s.starred >= starred
     ]
     visible = [session for session in wanted if hidden or not session.hidden]
     passing = [session for session in visible if ghosts or not session.ghost]
@@ -346,7 +365,6 @@ def without_copies(
 
 def _fits(
     session: SessionSummary,
-    within: Filters,
     agent: str | None,
     since: datetime | None,
     until: datetime | None,
@@ -356,6 +374,4 @@ def _fits(
     if until is not None and (instant(session.info.started) or session.when) >= until:
         return False
     who = session.identity
-    if agent and not is_agent(agent, session.info.source, who.name, who.role, session.info.slug):
-        return False
-    return in_project(within, *session.info.cwds)
+    return not agent or is_agent(agent, session.info.source, who.name, who.role, session.info.slug)

@@ -13,7 +13,7 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.digests import digests
-from minutebook.archive.minutes import card
+from minutebook.archive.minutes import card, retitled
 from minutebook.archive.names import only_known
 from minutebook.archive.passing import passes, suits
 from minutebook.archive.programs import in_project, within
@@ -302,6 +302,7 @@ class Labels:
                 info = archive.stored_summary(session_id).info
             agent_id = entry.agent_id if entry is not None else None
             found = archive.minutes.merged(card(info, archive.roster, archive.settings, agent_id))
+            found = retitled(found, info, archive.roster)
             self._cards[session_id] = found
         return found
 
@@ -370,7 +371,7 @@ class Labels:
     def _label(self, key: str) -> str:
         if self._by == "session" and key in self._known:
             record = self.record(key)
-            return record.name or NAMELESS
+            return record.called or NAMELESS
         if self._by == "model" and key == "unknown":
             return NO_MODEL
         return self._names.get(key, key)

@@ -235,7 +235,7 @@ class SessionWriting:
         summary = words or (record.session_summary if record is not None else None)
         header = header_of(facts, self.identity, self.agent_id, summary, edited=words is not None)
         if record is not None:
-            header = headed(header, retitled(record, facts.info))
+            header = headed(header, retitled(record, facts.info, self._roster))
         ranges = ranges_of(record) if record is not None else None
         published = publication.finish(facts, header, ranges)
         self._keep_checkpoint(published, waiting)

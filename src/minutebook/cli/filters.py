@@ -64,17 +64,18 @@ _PERIOD = (
     _filter("--since", metavar="DATE", **ONCE, help="From DATE on; 7d is today and 6 days before."),
     _filter("--until", metavar="DATE", **ONCE, help="Up to the end of that day, week or month."),
 )
+PROJECT_OPTION = _filter(
+    "-p",
+    "--project",
+    metavar="TEXT",
+    shell_complete=completion.projects,
+    **ONCE,
+    help="Only the project of that name, else those whose path contains TEXT.",
+)
 AGENT_OPTION = _filter("-a", "--agent", metavar="TEXT", **ONCE, help=AGENT)
 _WHAT = (
     _filter("-m", "--method", metavar="METHOD", **ONCE, help="Only this method."),
-    _filter(
-        "-p",
-        "--project",
-        metavar="TEXT",
-        shell_complete=completion.projects,
-        **ONCE,
-        help="Only the project of that name, else those whose path contains TEXT.",
-    ),
+    PROJECT_OPTION,
     AGENT_OPTION,
     *_PERIOD,
     _filter("--phase", metavar="PHASE", **ONCE, help="Only this phase."),

@@ -11,14 +11,13 @@ import click
 
 from minutebook.archive import Archive
 from minutebook.archive.sessions import SessionList, SessionSummary
-from minutebook.cli import completion, terminal
-from minutebook.cli.filters import AGENT_OPTION, limits_of, period_options
+from minutebook.cli import terminal
+from minutebook.cli.filters import AGENT_OPTION, PROJECT_OPTION, limits_of, period_options
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import (
     COPIES,
     GHOSTS,
     HIDDEN,
-    ONCE,
     STARRED,
     archive_options,
     json_option,
@@ -43,14 +42,7 @@ _AT_ONCE = 50  # sessions that a person is shown unasked
 
 @click.command("sessions")
 @archive_options
-@click.option(
-    "-p",
-    "--project",
-    metavar="TEXT",
-    shell_complete=completion.projects,
-    **ONCE,
-    help="Only sessions whose folder contains TEXT.",
-)
+@PROJECT_OPTION
 @AGENT_OPTION
 @period_options
 @click.option("--ghosts", is_flag=True, help=GHOSTS)
@@ -210,6 +202,7 @@ def as_dict(row: SessionSummary, used: Mapping[str, Figures] | None = None) -> d
         "starred": row.starred,
         "hidden": row.hidden,
         "note": row.note,
+        "summary": row.summary,
         "copies": row.copies,
         "archived": row.archived,
         "present": row.present,
@@ -279,7 +272,7 @@ def _line(cells: tuple[str, ...], widths: tuple[int, ...]) -> str:
 
 def _full_name(row: SessionSummary) -> str:
     named = terminal.one_line(row.name)
-    title = terminal.one_line(row.title or "")
+    title = terminal.one_line(row.title or "") if row.given_title is None else ""
     full = f"{named} · {title}" if row.identity.name and title not in ("", named) else named
     return f"★ {full}" if row.starred else full
 

@@ -18,6 +18,17 @@ class Identity(msgspec.Struct, frozen=True, omit_defaults=True):
     role: str | None = None
 
 
+def titled(info: SessionInfo, title: str) -> SessionInfo:
+    """A session with the title that a person gave it. The one it had named its agent (ID-04) no
+    longer than it was the title."""
+    old = (info.title or "").strip()
+    if title == old:
+        return info
+    left = tuple(name for name in info.names.titles if name.strip() != old)
+    names = msgspec.structs.replace(info.names, titles=left)
+    return msgspec.structs.replace(info, title=title, names=names)
+
+
 def identify(info: SessionInfo, roster: Roster | None = None) -> Identity:
     """The agent's name by ``/rename``, title record, board signature or roster, in that order."""
     entry = roster.find(info.id) if roster is not None else None

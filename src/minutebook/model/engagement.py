@@ -7,6 +7,7 @@ from typing import Literal, get_args
 import msgspec
 
 from minutebook.model.round import Usage
+from minutebook.model.session import called
 
 Method = Literal[
     "review",
@@ -163,16 +164,16 @@ class SessionRecord(msgspec.Struct, frozen=True, kw_only=True):
         found = (name for e in self.engagements for name in self.branches_of(e))
         return tuple(dict.fromkeys(found))
 
+    def projects(self, *, hidden: bool = False) -> tuple[str, ...]:
+        """Those of its engagements (ING-12); of hidden ones only if asked for."""
+        shown = (e.project or self.cwd for e in self.engagements if hidden or not e.hidden)
+        return tuple(dict.fromkeys(project for project in shown if project))
+
     @property
     def told_summary(self) -> str:
         """The summary, where a person or a model wrote it; rules only repeat the topics."""
         by_rules = self.extractor == "offline" and "summary" not in self.corrected
         return "" if by_rules else self.session_summary
-
-    @property
-    def name(self) -> str | None:
-        """What a person calls the session: its agent's name, else its title."""
-        return self.agent_name or self.title
 
     @property
     def given_title(self) -> str | None:
@@ -181,7 +182,5 @@ class SessionRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def called(self) -> str | None:
-        """The same for a line of a list: a title that a person gave stands beside a name."""
-        if self.agent_name and self.given_title:
-            return f"{self.agent_name} · {self.given_title}"
-        return self.name
+        """What the session is called in headings and lists."""
+        return called(self.agent_name, self.given_title, self.title)

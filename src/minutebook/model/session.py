@@ -14,6 +14,14 @@ GHOST_THRESHOLD = 3
 
 
 @lru_cache(maxsize=4_096)
+def called(name: str | None, given: str | None, title: str | None = None) -> str | None:
+    """What a session is called, wherever one is named (UND-06): by the title that a person gave,
+    beside its agent's name where it has one; else by that name, else by its own title."""
+    if name and given and name != given:
+        return f"{name} · {given}"
+    return given or name or title
+
+
 def project_of(path: str) -> str:
     """The last part of a folder's path, of either kind; a worktree belongs to its repository."""
     parts = [part for part in path.replace("\\", "/").split("/") if part]

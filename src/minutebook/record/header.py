@@ -11,6 +11,7 @@ import msgspec
 from minutebook.derive.identity import Identity
 from minutebook.derive.titles import plain_title
 from minutebook.model.engagement import SessionRecord
+from minutebook.model.session import called
 from minutebook.record.facts import SessionFacts
 from minutebook.record.frontmatter import unfit
 from minutebook.record.notation import encode
@@ -34,6 +35,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     name: str | None = None
     name_source: str | None = None
     title: str | None = None
+    title_source: str | None = None
+    """``said`` where a person gave the title."""
     model: str | None = None
     started: str | None = None
     ended: str | None = None
@@ -57,7 +60,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def recorded(self) -> Header:
         """The header without what a person, or an extractor, said."""
-        return msgspec.structs.replace(self, **self.replaced, replaced={})
+        return msgspec.structs.replace(self, **self.replaced, title_source=None, replaced={})
 
 
 def headed(header: Header, record: SessionRecord) -> Header:
@@ -66,13 +69,15 @@ def headed(header: Header, record: SessionRecord) -> Header:
     own, told = header.recorded, dict[str, str | None]()
     if record.title and record.title != plain_title(own.title or ""):
         told["title"] = record.title
-    if "agent_name" in record.corrected:
+    given = record.given_title is not None
+    if "agent_name" in record.corrected or (given and own.name_source == "custom-title"):
         told |= {"name": record.agent_name, "name_source": record.agent_name_source}
     if "agent_role" in record.corrected:
         told["role"] = record.agent_role
     told = {name: text for name, text in told.items() if getattr(own, name) != text}
     replaced = {name: getattr(own, name) for name in told}
-    return msgspec.structs.replace(own, **told, replaced=replaced)
+    source = "said" if given else None
+    return msgspec.structs.replace(own, **told, title_source=source, replaced=replaced)
 
 
 def header_of(
@@ -111,12 +116,14 @@ _FIELDS = tuple(
 def write_header(header: Header) -> str:
     """The document down to the first message's separator."""
     fields = {name: getattr(header, name) for name in _FIELDS}
-    if not header.replaced:
-        del fields["replaced"]
+    for name in ("title_source", "replaced"):
+        if not fields[name]:
+            del fields[name]
     fields |= header.extra
     frontmatter = "".join(f"{_name(name)}: {_scalar(value)}\n" for name, value in fields.items())
     date = (header.started or "undated")[:10]
-    name = _harmless(header.name or display_name(header.agent_id))
+    given = header.title if header.title_source is not None else None
+    name = _harmless(called(header.name, given) or display_name(header.agent_id))
     title = _one_line(f"# {name} · {date}")
     mark = "" if header.edited else f"<!-- placeholder {_digest(header.summary)} -->\n"
     return f"---\n{frontmatter}---\n\n{title}\n\n{header.summary}\n{mark}"

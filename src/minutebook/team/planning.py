@@ -237,7 +237,7 @@ def _planned(archive: Archive, record: SessionRecord, stamp: str, why: Why) -> P
     return Planned(
         session_id=record.session_id,
         project=archive.hide(", ".join(sorted(projects_of(record)))),
-        title=archive.hide(record.name) if record.name else None,
+        title=archive.hide(record.called) if record.called else None,
         rounds=record.rounds,
         engagements=len(record.engagements),
         why=why,

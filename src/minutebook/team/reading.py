@@ -339,9 +339,11 @@ class TeamArchive(Archive):
             identity=Identity(record.agent_name, source, record.agent_role),
             ghost=record.ghost,
             title=record.title,
+            given_title=record.given_title,
             archived=True,
             starred=record.starred,
             hidden=record.hidden,
+            summary=record.session_summary,
         )
 
     def short(self, session_id: str) -> str:

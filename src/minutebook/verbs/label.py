@@ -208,7 +208,8 @@ def read_material(
         return None
     if (entry := archive.ledger().sessions.get(session_id)) is not None:
         # Not the title a person gave: taken back, it would still be in the minutes.
-        info = msgspec.structs.replace(info, title=entry.info.title)
+        own = entry.info
+        info = msgspec.structs.replace(info, title=own.title, names=own.names)
     return builder.material(info, identify(info, archive.roster))
 
 

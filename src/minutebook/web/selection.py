@@ -174,7 +174,8 @@ def chosen_sessions(
 ) -> Iterator[tuple[SessionRecord, list[Engagement]]]:
     """Sessions with the engagements that pass, newest first; those without any where they may be.
 
-    A session without minutes passes where no filter is about engagements.
+    A session without minutes passes where no filter is about engagements; its own star is meant,
+    as by `minutebook sessions`.
     """
     by_session: dict[str, list[Engagement]] = {}
     for record, engagement in reversed(pairs):
@@ -182,6 +183,8 @@ def chosen_sessions(
     loose = not (selection.methods or selection.phase)
     rows = []
     for record in records.values():
+        if selection.starred and not record.starred:
+            continue
         found = by_session.get(record.session_id, [])
         if not found and not (loose and _bare(record, selection)):
             continue
@@ -194,7 +197,7 @@ def _bare(record: SessionRecord, selection: Selection) -> bool:
     """Whether a session without engagements passes."""
     if record.engagements and not all(e.hidden for e in record.engagements):
         return False
-    if (record.ghost and not selection.ghosts) or (selection.starred and not record.starred):
+    if record.ghost and not selection.ghosts:
         return False
     filters = selection.filters
     return passes(record, filters) and in_project(filters, record.cwd or record.project)
