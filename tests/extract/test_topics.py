@@ -708,3 +708,20 @@ def test_a_title_heads_the_work_it_is_of() -> None:
     assert titled(rounds, [(0, 1), (1, 2)], "Crate database migration to the seed store") == 1
     assert titled(rounds, [(0, 1), (1, 2)], "Pears that are ripe in the north field") == 0
     assert titled(rounds, [(0, 1), (1, 2)], None) == 0
+
+
+def test_instructions_are_written_for_a_folder_of_any_name() -> None:
+    """UND-02: a long folder is named where nothing else was said, and hung on no other topic."""
+    cwd = "/home/dev/react-native-live-orchard-view"
+    told = Activity(number=1, prompt="/init", command="/init", cwd=cwd)
+    assert topic(told) == "Write the instructions for agents in react-native-live-orchard-view"
+    assert "orchard-view" not in topic(Activity(number=1, prompt="Prune the old trees", cwd=cwd))
+
+
+def test_steps_of_a_scenario_are_no_requests() -> None:
+    """UND-02: what follows "verifies the behavior when:" is told, not asked for."""
+    prompt = (
+        "Consider adding a test of the barn door that verifies the behavior when:\n\n"
+        "Install Gate (creates backup of lock A)\nUser replaces lock by hand"
+    )
+    assert "Install Gate" not in topic(asked(prompt))

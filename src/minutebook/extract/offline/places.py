@@ -76,11 +76,12 @@ def is_test(name: str) -> bool:
     return _TEST.search(name) is not None
 
 
-def project_of(part: Sequence[Activity]) -> str:
-    """The last part of the folder a range was worked in, else of a file it changed."""
+def project_of(part: Sequence[Activity], longest: int = 24) -> str:
+    """The last part of the folder a range was worked in, else of a file it changed; empty where it
+    is too long to stand in a heading."""
     folder = next((round.cwd for round in part if round.cwd), None)
     if folder is None:
         file = next((file for round in part for file in round.files), "")
         folder = re.sub(r"[/\\][^/\\]*$", "", file)
     name = re.split(r"[/\\]", folder.rstrip("/\\"))[-1]
-    return name if re.fullmatch(r"[\w.][\w.-]{1,23}", name) else ""
+    return name if len(name) <= longest and re.fullmatch(r"[\w.][\w.-]+", name) else ""

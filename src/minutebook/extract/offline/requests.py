@@ -48,7 +48,7 @@ _EXAMPLES = re.compile(
 )
 _SCENARIO = re.compile(  # what follows is told, not asked for
     r"\n[^\w\n]*(?:(?:an |for )?example|steps to reproduce|to reproduce|expected|actual|beispiel"
-    r"|par exemple|ejemplo)\b[^\n:]{0,30}:\W*\n",
+    r"|par exemple|ejemplo)\b[^\n:]{0,30}:\W*\n|\bwhen:[ \t]*\n",
     re.IGNORECASE,
 )
 # Patterns that begin with one certain sign are found fast: all begin with the blank between pieces.

@@ -57,7 +57,7 @@ _LOOKED_AT = 500  # characters of a prompt in which a ticket is looked for
 _SHORT_TITLE = 4  # words of a title that is good enough
 _FEW_NAMES = 2
 _SURELY = 0.2  # of the words of a title
-_GIVEN = 40  # characters after a command
+_GIVEN = 40  # characters after a command, and of a folder
 _READ = 1_500  # characters of a prompt or an answer
 _WRITTEN = ("pull", "commit")  # by the person or the agent when the work was done
 _AS_A_WHOLE = ("title", "plan", "head", "pull")
@@ -356,7 +356,7 @@ def _commanded(part: Sequence[Activity]) -> str:
 
 def _without_words(part: Sequence[Activity], branch: str) -> str:
     """What can be said of a range in which nothing was said."""
-    where = project_of(part) or "an unnamed folder"
+    where = project_of(part, _GIVEN) or "an unnamed folder"
     command = next((round.command for round in part if round.command), "").strip("/")
     if text := _commanded(part):
         return f"{text} in {where}"
