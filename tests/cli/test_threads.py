@@ -137,6 +137,15 @@ def test_a_person_puts_work_together_and_takes_it_apart(run: Run, places: list[s
         assert run("thread", SECOND[:8], 1, *odd, *places).status == 2
 
 
+def test_a_thread_that_was_never_said_is_not_forgotten(run: Run, places: list[str]) -> None:
+    """FUT-06: there is nothing to take back, and nothing is written; --none can be taken back."""
+    ran = run("thread", FIRST[:8], 1, "--forget", *places)
+    assert ran.status == 2 and "'1' has no thread that you named: nothing was changed." in ran.err
+    assert told(run, "correct", "list", *places)["said"] == []
+    for args in (("--none",), ("--forget",)):
+        assert run("thread", FIRST[:8], 1, *args, *places).status == 0
+
+
 def test_a_damaged_line_is_named_and_the_rest_is_read(run: Run, places: list[str]) -> None:
     """FUT-06, ARC-07: what cannot be read of what a person said is said."""
     run("thread", OTHER[:8], 1, "mine", *places)
