@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import minutebook
+from minutebook.mcp.tools import Tools
 from minutebook.model.engagement import Engagement
 from minutebook.model.said import Undo
 from tests.cli.conftest import Ran, Run
@@ -272,6 +273,25 @@ def test_hidden_things_are_left_out_and_counted(typed: Typing) -> None:
     assert (sessions["hidden"], "Wren" in str(sessions["sessions"])) == (1, False)
     assert "1 hidden (--hidden)" in typed("sessions").err
     assert "Wren" in typed("sessions", "--hidden").out
+
+
+def test_hidden_things_are_marked_where_they_are_shown(typed: Typing) -> None:
+    """UND-07: one sees which rows of a list were hidden, an engagement's or its session's; also of
+    a search for words, and for programs and agents."""
+    typed.done("hide", "Reed", "1")
+    typed.done("star", "Wren")
+    typed.done("hide", "Wren")
+    sessions = typed("sessions", "--hidden", "--limit", "100").out
+    assert "(hidden) ★ Wren" in sessions and sessions.count("(hidden)") == 1
+    listed = typed("search", "--hidden", "--limit", "100").out
+    assert "(hidden) Reed" in listed and "(hidden) ★ Wren" in listed
+    assert listed.count("(hidden)") == 2
+    hits = typed.json("search", "--hidden", "--limit", "100")["hits"]
+    assert {hit["agent"] for hit in hits if hit["hidden"]} == {"Reed", "Wren"}
+    assert "(hidden) Reed" in typed("search", "integrity check").out
+    tools = Tools(minutebook.open_archive(typed.archive, [typed.root]))
+    assert tools.engagements(hidden=True, limit=100).count("(hidden)") == 2
+    assert tools.search("integrity check").count("(hidden)") == 1
 
 
 def test_starred_things_are_marked_and_can_be_asked_for(typed: Typing) -> None:

@@ -46,6 +46,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     engagement: Engagement | None = None
     starred: bool = False
     """Whether a person marked the engagement, or its session, with a star."""
+    hidden: bool = False
+    """Whether a person hid the engagement, or its session."""
     snippet: Snippet = Snippet("")
     side: str | None = None
     """Where the snippet is from: ``asked`` or ``answered`` by somebody; a label, ``topic``,
