@@ -172,8 +172,9 @@ def hidden_of(
 
 
 def ghosts_of(records: dict[str, SessionRecord], filters: Filters) -> list[SessionRecord]:
-    """Sessions without engagements, of those that pass the filters; none has a method or phase."""
-    if filters.method or filters.phase:
+    """Sessions without engagements, of those that pass the filters; none has a method, a phase or
+    a thread."""
+    if filters.method or filters.phase or filters.among is not None:
         return []
     return [
         record
