@@ -88,6 +88,21 @@ def test_the_page_reads_like_minutes() -> None:
     )
 
 
+def test_a_note_on_a_session_is_told_once() -> None:
+    """ING-22, UND-07: at its newest day, beside those of its engagements."""
+    told = page(
+        record(
+            "s1",
+            engagement("Prune the trees", "2026-03-02T09:10:00Z"),
+            engagement("Press the cider", "2026-03-03T10:00:00Z", note="Sweet"),
+            note="Ask *Mara*",
+        )
+    )
+    note = "  - note on the session: Ask \\*Mara\\*\n"
+    assert told.count("note") == 2 and "  - note: Sweet\n" in told
+    assert note in told.split("## 2026-03-02")[0].split("Press the cider")[1]
+
+
 def test_what_is_open_comes_first_newest_first_and_bounded() -> None:
     """ING-22: in-progress, blocked and handed-off work of the last weeks before the newest
     engagement; what was left open earlier, or is done, is not among it."""

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 import minutebook
+from minutebook.mcp.tools import Tools
+from minutebook.model.engagement import Engagement
 from minutebook.model.said import Undo
 from tests.cli.conftest import Ran, Run
 
@@ -28,6 +30,10 @@ class Typing:
         ran = self("correct", *args)
         assert ran.status == 0, ran.err
         return ran.out
+
+    def engagements(self) -> tuple[Engagement, ...]:
+        """Those of Reed's session."""
+        return minutebook.open_archive(self.archive, [self.root]).record(REED).engagements
 
     def json(self, *args: object) -> Any:
         ran = self(*args, "--json")
@@ -73,7 +79,85 @@ def test_split_move_and_join(typed: Typing) -> None:
     found = typed.json("correct", "join", "Reed", ids[1], ids[0])
     assert found["engagement"]["turn_range"] == [1, 3]
     assert [e["turn_range"] for e in found["session"]["engagements"]] == [[1, 3]]
-    assert found["said"]["words"] == f"joined '{ids[0]}' to '{ids[1]}'"
+    assert found["said"]["words"] == "joined #1 to #2"
+
+
+def test_what_a_move_takes_altogether_is_named(typed: Typing) -> None:
+    """UND-07: topic and rounds of an engagement that has none left, and how to have it back."""
+    typed.done("split", "Reed", "1", "2")
+    typed.done("Reed", "2", "topic=Second half", "outcome=It works")
+    typed.done("split", "Reed", "2", "3")
+    for taken in (("move", "Reed", "1", "1-2"), ("Reed", "1", "turn_range=1-2")):
+        out = typed.done(*taken)
+        assert "No round is left of: Second half (round 2)." in out
+        assert "`minutebook correct undo eb82c016` brings it back." in out
+        typed.done("undo", "eb82c016")
+        back = typed.engagements()[1]
+        assert (back.topic, back.outcome) == ("Second half", "It works")
+    told = typed.json("correct", "move", "Reed", "1", "1-3")
+    assert [e["turn_range"] for e in told["gone"]] == [[2, 2], [3, 3]]
+    assert "left of" not in typed.done("split", "Reed", "1", "2")
+    assert typed.json("correct", "undo", "Reed")["gone"] == []
+
+
+def test_what_a_tag_takes_altogether_is_named(typed: Typing) -> None:
+    """DB-07: likewise; taking the tag off brings it back."""
+    out = typed("tag", "Reed", "1-3", "mine").out
+    assert "No round is left of: Search misses notes" in out and "(rounds 1-3)." in out
+    assert "`minutebook tag eb82c016 1-3 -` brings it back." in out
+    assert typed("tag", "eb82c016", "1-3", "-").out.count("\n") == 1
+    assert [e.tagged for e in typed.engagements()] == [False]
+
+
+def test_a_range_beyond_the_session_is_refused(typed: Typing) -> None:
+    """DB-07: by `tag` as by `correct`; nothing is written."""
+    ran = typed("tag", "Reed", "2-9", "mine")
+    assert (ran.status, ran.err) == (2, "The session has 3 rounds; there is no round 9.\n")
+    assert typed.json("correct", "list")["said"] == []
+
+
+def test_the_answer_tells_the_fields_that_were_set(typed: Typing) -> None:
+    """UND-07: also project, outcome and decisions, which are not in an engagement's line."""
+    out = typed.done("Reed", "1", "project=/srv/x", "outcome=It works", "key_decisions=Stay; Go")
+    lines = ["Project: /srv/x", "Outcome: It works", "Decided: Stay", "Decided: Go"]
+    assert out.splitlines()[1:] == lines
+    assert typed.done("Reed", "1", "phase=completed").count("\n") == 1
+    assert typed.done("Reed", "1", "key_decisions=").splitlines()[1:] == ["Decided: (nothing)"]
+
+
+@pytest.mark.parametrize(
+    ("words", "decisions"),
+    [
+        (["a; b ;c"], ["a", "b", "c"]),
+        ([r"Fix it\; leave the prose"], ["Fix it; leave the prose"]),
+        ([r"Fix it\; leave the prose; b"], ["Fix it; leave the prose", "b"]),
+        (["Fix it; leave the prose", "b"], ["Fix it; leave the prose", "b"]),
+        (["Fix it; leave the prose", ""], ["Fix it; leave the prose"]),
+        ([r"C:\temp; b"], [r"C:\temp", "b"]),
+        ([""], []),
+    ],
+)
+def test_a_decision_may_hold_a_semicolon(
+    typed: Typing, words: list[str], decisions: list[str]
+) -> None:
+    r"""UND-07: given once it is split at ``;`` but not at ``\;``, given again each is one; and what
+    the list shows can be typed again."""
+    settings = [f"key_decisions={word}" for word in words]
+    told = typed.json("correct", "Reed", "1", *settings)
+    assert told["engagement"]["key_decisions"] == decisions
+    again = told["said"]["words"].removeprefix("#1: ")
+    assert typed.json("correct", "Reed", "1", again)["engagement"]["key_decisions"] == decisions
+
+
+def test_a_note_says_which_is_the_engagement_and_which_the_text(typed: Typing) -> None:
+    """UND-07: one word is a text, unless it can only be an engagement."""
+    id = typed.engagements()[0].id
+    for word in ("2", id, id[:14]):
+        ran = typed("correct", "note", "Reed", word)
+        assert ran.status == 2 and f"'{word}' names an engagement" in ran.err
+    for words in (["search"], ["", "2"], ["3 of 4"]):
+        assert f"Note: {words[-1]}\n" in typed.done("note", "Reed", *words)
+    assert f"Note: {id}" in typed.done("note", "Reed", "1", id)
 
 
 def test_star_hide_note_and_back(typed: Typing) -> None:
@@ -134,6 +218,14 @@ def test_a_session_may_have_the_name_of_a_command(typed: Typing) -> None:
         (["Reed", "topic=x"], "name the engagement, or a round in it"),
         (["Reed", "1", "title=x"], "is a field of the session: leave out the engagement"),
         (["Reed", "1"], "Write field=value"),
+        (["Reed", "1", "topic"], "Write topic=VALUE."),
+        (["Reed", "title"], "Write title=VALUE."),
+        (["Reed", "topic"], "name the engagement, or a round in it"),
+        (["frob", "Reed", "1"], "No session or command is called 'frob'."),
+        (["splitt", "Reed", "1", "3"], "No session or command is called 'splitt'. Did you mean 's"),
+        (["c52bc01f", "1", "topic=x"], "has no engagements: a ghost gets none"),
+        (["note", "Reed", "1"], "'1' names an engagement: write the note after it"),
+        (["note", "Reed", "99"], "'99' names an engagement"),
         (["Reed", "1", "topic=a", "topic=b"], "two values for topic"),
         (["Reed", "1", "turn_range=x"], "is not a range of rounds"),
         (["split", "Reed", "1", "99"], "is not in"),
@@ -181,6 +273,25 @@ def test_hidden_things_are_left_out_and_counted(typed: Typing) -> None:
     assert (sessions["hidden"], "Wren" in str(sessions["sessions"])) == (1, False)
     assert "1 hidden (--hidden)" in typed("sessions").err
     assert "Wren" in typed("sessions", "--hidden").out
+
+
+def test_hidden_things_are_marked_where_they_are_shown(typed: Typing) -> None:
+    """UND-07: one sees which rows of a list were hidden, an engagement's or its session's; also of
+    a search for words, and for programs and agents."""
+    typed.done("hide", "Reed", "1")
+    typed.done("star", "Wren")
+    typed.done("hide", "Wren")
+    sessions = typed("sessions", "--hidden", "--limit", "100").out
+    assert "(hidden) ★ Wren" in sessions and sessions.count("(hidden)") == 1
+    listed = typed("search", "--hidden", "--limit", "100").out
+    assert "(hidden) Reed" in listed and "(hidden) ★ Wren" in listed
+    assert listed.count("(hidden)") == 2
+    hits = typed.json("search", "--hidden", "--limit", "100")["hits"]
+    assert {hit["agent"] for hit in hits if hit["hidden"]} == {"Reed", "Wren"}
+    assert "(hidden) Reed" in typed("search", "integrity check").out
+    tools = Tools(minutebook.open_archive(typed.archive, [typed.root]))
+    assert tools.engagements(hidden=True, limit=100).count("(hidden)") == 2
+    assert tools.search("integrity check").count("(hidden)") == 1
 
 
 def test_starred_things_are_marked_and_can_be_asked_for(typed: Typing) -> None:
@@ -231,6 +342,26 @@ def test_the_list_without_a_session_has_every_session(typed: Typing) -> None:
     ]
     lines = typed("correct", "list").out.splitlines()
     assert REED[:8] in lines[0] and REED[:8] not in lines[1]
+
+
+def test_the_list_calls_an_engagement_by_its_round(typed: Typing) -> None:
+    """UND-07: as it is typed, not by its id."""
+    typed.done("Reed", "2", "topic=Mine", "key_decisions=A;B")
+    typed.done("split", "Reed", "1", "3")
+    typed.done("join", "Reed", "3", "1")
+    typed.done("Reed", "title=Night shift")
+    typed.done("star", "Reed", "2")
+    said = typed.json("correct", "list", "Reed")["said"]
+    words = [item["words"] for item in said]
+    assert words == [
+        "#1: topic=Mine, key_decisions=A; B",
+        "split #1 at round 3: #3 begins there",
+        "joined #1 to #3",
+        "title=Night shift",
+        "starred #1",
+    ]
+    lines = typed.done("list", "Reed").splitlines()
+    assert [line.split("  ")[-1] for line in lines] == words
 
 
 @pytest.mark.parametrize("words", [["bogus=1"], ["1", "bogus=1"], ["title=x", "bogus=1"]])

@@ -11,9 +11,11 @@ import pytest
 
 from minutebook import engagements
 from minutebook.cli.terminal import width
+from tests.archive.test_operations import SID, put
 from tests.cli.conftest import Run
 from tests.cli.test_process import in_terminal
 from tests.cli.test_verbs import golden
+from tests.conftest import assistant, user
 
 
 @pytest.fixture
@@ -49,6 +51,15 @@ def test_the_explanation_names_reasons(run: Run, places: list[str]) -> None:
     golden("ingest-explain.txt", ran.out)
     document = json.loads(run("ingest", *places, "--explain", "--json").out)
     assert document["sessions"][0]["engagements"][0]["why"]["method_reasons"]
+
+
+def test_the_explanation_names_rounds_as_every_verb_does(run: Run, tmp_path: Path) -> None:
+    """ARC-03: one round is `#1`, several are `#1-3`."""
+    done = assistant("It is done. " * 200, uuid="a1")
+    put(tmp_path / "p", user("Fix the login", uuid="u1"), done)
+    given = ("--explain", "--root", tmp_path / "p", "--archive", tmp_path / "archive")
+    told = run("ingest", *given).out
+    assert f"{SID[:8]}#1  " in told and "#1-1" not in told
 
 
 def test_flags_combine(run: Run, places: list[str], examples: Path) -> None:

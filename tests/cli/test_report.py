@@ -13,8 +13,9 @@ from minutebook.errors import BadArgument
 from minutebook.extract.offline import OfflineExtractor
 from minutebook.mcp.tools import Tools
 from minutebook.model.engagement import Engagement, SessionRecord
-from minutebook.model.said import Set, Undo
+from minutebook.model.said import Hide, Note, Set, Star, Undo
 from minutebook.record.engagements import append_record
+from minutebook.record.indexes import without_escapes
 from minutebook.verbs.ingest import ingest
 from minutebook.verbs.report import report_markdown
 from tests.cli.conftest import Run
@@ -37,7 +38,7 @@ def test_a_report_is_a_page_of_markdown(run: Run, places: list[str], columns: in
     ran = run("report", *MARCH, *places, columns=columns)
     assert (ran.status, ran.err) == (0, "")
     golden("report.txt", ran.out)
-    assert "\x1b" not in ran.out and ran.out.count("Add passkey login") == 1
+    assert "\x1b" not in ran.out and ran.out.count("**Add passkey login") == 1
 
 
 def test_a_report_of_one_session(run: Run, places: list[str]) -> None:
@@ -70,6 +71,54 @@ def test_it_is_of_this_week_by_default(run: Run, places: list[str]) -> None:
     assert "# Minutes of 2026-03-02" in run("report", "--date", "2026-03-02", *places).out
     odd = run("report", "--since", "the day before", *places)
     assert (odd.status, "is not a date" in odd.err) == (2, True)
+
+
+def test_a_project_that_there_is_not_is_said(run: Run, places: list[str]) -> None:
+    """SHARE-02, SRCH-14: in every format; a project without work in the period is another thing."""
+    typo = ("-p", "typo<b>", *MARCH, *places)
+    assert "\nNo project matches 'typo<b>'.\n" in without_escapes(run("report", *typo).out)
+    assert (
+        "No project matches &#39;typo&lt;b&gt;&#39;."
+        in run("report", "--format", "html", *typo).out
+    )
+    for project, unknown in (("typo", True), ("orchard", False), ("orch", False)):
+        ran = run("report", "--date", "2020-01-01", "-p", project, "--json", *places)
+        assert json.loads(ran.out)["report"]["unknown_project"] == unknown
+    ran = run("report", "--date", "2020-01-01", "-p", "orchard", *places)
+    assert "Nothing was worked on in this period" in ran.out
+
+
+def test_a_report_of_a_session_says_why_it_is_empty(run: Run, places: list[str]) -> None:
+    """SHARE-02, UND-07: minutes that were hidden were taken; of a ghost none are."""
+    with open_archive(places[3], [places[1]]) as archive:
+        archive.say("7c8fc3ae", Hide("1"))
+        assert "1 engagement in 6 rounds." in run("report", "7c8fc3ae", *places).out
+        archive.say("7c8fc3ae", Hide("5"))
+        for form in ("md", "html"):
+            told = run("report", "7c8fc3ae", "--format", form, *places).out
+            assert "You hid every engagement of this session (6 rounds)." in told
+    told = run("report", "c52bc01f", *places).out
+    assert "No minutes were taken of this session (1 round)." in told
+
+
+def test_what_is_starred_is_marked(run: Run, places: list[str]) -> None:
+    """SHARE-02, UND-07: an engagement, or its session, in every format; a note stays with you."""
+    with open_archive(places[3], [places[1]]) as archive:
+        archive.say("7c8fc3ae", Star("5"))
+        archive.say("Wren", Star())
+        archive.say("Wren", Note(text="Private words"))
+    told = {form: run("report", *MARCH, "--format", form, *places).out for form in ("md", "html")}
+    assert told["md"].count("★") == told["html"].count("★") == 2
+    assert "- ★ **Hide the password form" in told["md"] and "- ★ **Settle the" in told["md"]
+    whole = run("report", *MARCH, "--json", *places).out
+    starred = [
+        w["topic"][:6]
+        for p in json.loads(whole)["report"]["projects"]
+        for w in p["done"]
+        if w["starred"]
+    ]
+    assert starred == ["Settle", "Hide t"]
+    assert not any("Private words" in text for text in (whole, *told.values()))
 
 
 def test_all_front_ends_report_the_same(run: Run, places: list[str]) -> None:

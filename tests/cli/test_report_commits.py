@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,15 @@ from minutebook.archive import Archive
 from minutebook.archive.reporting import named_period, report_of
 from minutebook.derive.activity import Activity, Commit
 from minutebook.derive.committed import last_of_each
+from minutebook.extract.offline import OfflineExtractor
 from minutebook.extract.records import with_facts
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.record.engagements import append_record
 from minutebook.record.indexes import harmless, without_escapes
+from minutebook.verbs.ingest import ingest
 from minutebook.verbs.report import report_content, report_markdown
+from tests.archive.test_operations import SID, put
+from tests.conftest import assistant, tool_result, tool_use, user
 
 
 @pytest.mark.parametrize(
@@ -30,10 +35,14 @@ from minutebook.verbs.report import report_content, report_markdown
         (["1a2b3c4 X", '2b3c4d5 Revert "X"', '3c4d5e6 Reapply "X"'], ["1a2b3c4 X"]),
         (["1a2b3c4 X", '2b3c4d5 Revert "X"', "3c4d5e6 X"], ["3c4d5e6 X"]),
         (["1a2b3c4", "2b3c4d5"], ["1a2b3c4", "2b3c4d5"]),
+        (["1a2b3c4 Merge branch 'main' into x", "2b3c4d5 Merge pull request #7 from mara/x"], []),
+        (["1a2b3c4 Merge remote-tracking branch 'origin/main' into x", "2b3c4d5 X"], ["2b3c4d5 X"]),
+        (["1a2b3c4 Merge the two tables"], ["1a2b3c4 Merge the two tables"]),
     ],
 )
 def test_a_commit_counts_once_and_a_step_not_at_all(made: list[str], kept: list[str]) -> None:
-    """SHARE-02: the last of several with one subject; no fixups, and nothing that was reverted."""
+    """SHARE-02: the last of several with one subject; no fixups or merges, and nothing that was
+    reverted."""
     assert list(last_of_each(made)) == kept
 
 
@@ -107,6 +116,42 @@ def test_only_what_left_is_shipped(tmp_path: Path) -> None:
     (minutes,) = json.loads(report_content(found, "json"))["report"]["projects"]
     assert minutes["commits"] == ["1a2b3c4 feat: read settings", "3c4d5e6 Sort notes by date"]
     assert minutes["shipped"] == ["3c4d5e6 Sort notes by date"]
+
+
+def test_a_pull_request_has_its_title(tmp_path: Path) -> None:
+    """SHARE-02: as it was opened, in Markdown, HTML and JSON, without secrets and inert; one whose
+    title is not recorded stands alone."""
+    secret = "ghp_" + "Zk3qW8xT2mLr9VbN5cYp" + "7HdJ4sGf6AeU1oQi"
+    title, urls = (
+        f"Sort <b>notes</b> by {secret}",
+        [f"https://h.example/o/r/pull/{n}" for n in "78"],
+    )
+    put(
+        tmp_path / "p",
+        user("Sort the notes and open a PR", uuid="u1"),
+        assistant(
+            tool_use("t1", command=f'gh pr create --title "{title}" --body x'),
+            tool_use("t2", command="gh pr create --fill"),
+            "It is open. " * 200,
+            uuid="a1",
+        ),
+        tool_result("t1", f"Creating pull request\n{urls[0]}\n", uuid="r1"),
+        tool_result("t2", urls[1], uuid="r2"),
+    )
+    archive = Archive(tmp_path / "archive", (tmp_path / "p",))
+    ingest(archive, OfflineExtractor(), ended=True)
+    found = report_of(archive, named_period(since="2026-03-01", until="March 2026"))
+    told = without_escapes(report_markdown(found))
+    shown = archive.hide(title)
+    assert secret not in shown
+    assert f"- pull request “{shown}” <{urls[0]}>\n- pull request <{urls[1]}>\n" in told
+    page = report_content(found, "html").decode()
+    assert f"pull request “<bdi>{escape(shown)}</bdi>” <a href" in page
+    (minutes,) = json.loads(report_content(found, "json"))["report"]["projects"]
+    assert (minutes["pull_requests"], minutes["pull_titles"]) == (urls, {urls[0]: shown})
+    archive.layout.folder("claude", SID).joinpath("rounds", "001.json").write_text("{")
+    again = report_of(Archive(tmp_path / "archive"), named_period(since="2026-03-01"))
+    assert again.projects[0].pull_requests == tuple(urls)
 
 
 def test_an_outcome_that_only_names_a_listed_commit_is_left_out(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from datetime import datetime
 from pathlib import Path
@@ -159,7 +160,34 @@ def test_you_is_only_what_somebody_said(run: Run, places: list[str], words: str)
             (found,) = json.loads(shown.out)["rounds"]
             said = " ".join(json.dumps(found["messages"][0], ensure_ascii=False).split())
             assert hit["snippet"]["text"].strip("… ")[:40] in said
-    assert sides <= {"asked", "answered", "topic", "outcome", "title", "summary", "project"}
+    labels = {"topic", "outcome", "decision", "title", "summary", "project"}
+    assert sides <= {"asked", "answered", *labels}
+
+
+@pytest.mark.parametrize("outcome", ["Zymurgy: a failing build is found early.", ""])
+def test_a_decision_is_shown_as_one(
+    run: Run, examples: Path, archive: Path, tmp_path: Path, outcome: str
+) -> None:
+    """SRCH-19: outcome and decisions are labels of their own; each stands alone, whether words or
+    a meaning were looked for."""
+    shutil.copytree(archive, tmp_path / "archive")
+    own = ["--root", str(examples), "--archive", str(tmp_path / "archive")]
+    fix = "Fix the failing unit tests before deployment to production"
+    decisions = f"key_decisions={fix};Numbats stay"
+    run("correct", "Reed", "1", "topic=X", f"outcome={outcome}", decisions, *own)
+    assert "  decision: Numbats stay\n" in run("search", "numbats", *own).out
+
+    def told(words: str, *options: str) -> list[tuple[str, str]]:
+        found = hits(run, words, "--in", "engagements", *options, *own)
+        return [(h["side"], h["snippet"]["text"]) for h in found if h["agent"] == "Reed"]
+
+    for side in ("both", "answered"):
+        lexical = ("--mode", "lexical", "--side", side)
+        assert told("zymurgy", *lexical) == ([("outcome", outcome)] if outcome else [])
+        assert told("deployment", *lexical) == [("decision", fix)]
+        assert told("numbats", *lexical) == [("decision", "Numbats stay")]
+    first = ("outcome", outcome) if outcome else ("decision", fix)
+    assert told("repair broken checks ahead of release", "--mode", "semantic") == [first]
 
 
 def test_filters_and_order(run: Run, places: list[str]) -> None:

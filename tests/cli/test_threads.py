@@ -100,6 +100,28 @@ def test_a_thread_is_a_filter(run: Run, places: list[str]) -> None:
     assert run("search", "--file", "login.py", "--threads", *places).status == 2
 
 
+def test_ghosts_are_in_no_thread(run: Run, places: list[str], tmp_path: Path) -> None:
+    """FUT-06, SRCH-16: a thread's list leaves none out, and cannot show any; nor does MCP's."""
+    put(tmp_path / "p", user("hi", uuid="u-hi", cwd="/home/mara/orchard"), name="e" * 36)
+    assert run("ingest", "--extractor", "offline", *places).status == 0
+    assert "1 ghost" in run("search", *places).err
+    id = first_id(run, places)
+    assert "ghost" not in run("search", "--thread", id, *places).err
+    listed = told(run, "search", "--thread", id, "--ghosts", *places)
+    assert listed["ghosts_hidden"] == 0
+    assert {hit["session_id"] for hit in listed["hits"]} == {FIRST, SECOND}
+    with open_archive(places[3], [places[1]]) as archive:
+        assert "substantive" not in Tools(archive).search(thread=id)
+
+
+def test_the_phase_of_a_thread_is_never_cut(run: Run, places: list[str]) -> None:
+    """FUT-06: what is most worth knowing comes first, on a terminal however narrow."""
+    id = first_id(run, places)
+    phase = told(run, "search", "--threads", *places)["threads"][0]["phase"]
+    for args in (("--threads",), ("--deps", id)):
+        assert f"\n  {phase} · " in run("search", *args, *places, columns=40).out
+
+
 def test_a_chain_goes_back_and_forth(run: Run, places: list[str]) -> None:
     """FUT-06: what came before and after, oldest first, each with its evidence."""
     chain = told(run, "search", "--chain", f"{SECOND[:8]}#2", *places)
@@ -135,6 +157,15 @@ def test_a_person_puts_work_together_and_takes_it_apart(run: Run, places: list[s
     assert len(file.read_bytes().splitlines()) == 4
     for odd in ((), ("x", "--none"), ("\x07",), ("x" * 100,), (" ",)):
         assert run("thread", SECOND[:8], 1, *odd, *places).status == 2
+
+
+def test_a_thread_that_was_never_said_is_not_forgotten(run: Run, places: list[str]) -> None:
+    """FUT-06: there is nothing to take back, and nothing is written; --none can be taken back."""
+    ran = run("thread", FIRST[:8], 1, "--forget", *places)
+    assert ran.status == 2 and "'1' has no thread that you named: nothing was changed." in ran.err
+    assert told(run, "correct", "list", *places)["said"] == []
+    for args in (("--none",), ("--forget",)):
+        assert run("thread", FIRST[:8], 1, *args, *places).status == 0
 
 
 def test_a_damaged_line_is_named_and_the_rest_is_read(run: Run, places: list[str]) -> None:
@@ -248,8 +279,10 @@ def test_a_thread_through_the_library_and_the_api(run: Run, places: list[str]) -
 
 
 def test_what_a_thread_needs(run: Run, places: list[str]) -> None:
-    """FUT-06: a branch that a prompt names as needed; both ways, in text and JSON."""
+    """FUT-06: a branch that a prompt names as needed; both ways, in text and JSON; or nothing."""
     id = first_id(run, places)
+    alone = "It depends on no thread, and none depends on it."
+    assert alone in run("search", "--deps", id, *places).err
     run("thread", LAST[:8], 1, "drop-passwords", *places)
     needs = told(run, "search", "--deps", "drop-passwords", *places)
     assert [(d["thread"], d["evidence"]) for d in needs["depends_on"]] == [(id, "feat/passkeys")]

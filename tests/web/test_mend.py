@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
@@ -91,6 +92,19 @@ def test_everything_can_be_said_by_plain_forms(clean: Served) -> None:
     status, headers, _ = say(clean, kind="undo")
     assert status == 303 and "Taken back" in clean.get(headers["location"])[2]
     assert len(clean.json(f"/api/v1/sessions/{REED}")["session"]["engagements"]) == 2
+
+
+def test_what_a_move_takes_altogether_is_said_beside_its_undo(clean: Served) -> None:
+    """VIEW-20, UND-07: the dialog and the API name an engagement that has no round left."""
+    say(clean, kind="split", engagement="1", round="2")
+    say(clean, kind="set", engagement="2", topic="Second half")
+    fields = {"kind": "move", "engagement": "1", "first": "1", "last": "3"}
+    ours = {"Origin": clean.url, "Content_Type": FORM, "X_Fragment": "1"}
+    told = send(clean, f"/session/{REED}/mend", urlencode(fields), **ours)[2]
+    assert "no round is left of Second half (#2–3)" in json.loads(told)["words"]
+    post(clean, {"kind": "undo"}, REED)
+    status, answer = post(clean, {"kind": "move", "engagement": "1", "first": 1, "last": 3}, REED)
+    assert status == 200 and [e["topic"] for e in answer["gone"]] == ["Second half"]
 
 
 def test_what_did_not_change_is_not_said(clean: Served) -> None:

@@ -51,7 +51,7 @@ def test_a_topic_is_corrected_by_key_and_taken_back(clean: Served, page: Page) -
     page.keyboard.type("Corrected by key")
     page.keyboard.press("Enter")
     expect(page.locator(".undo-bar")).to_contain_text(
-        re.compile(r"Saved: set topic=Corrected by key of #\d")
+        re.compile(r"Saved: #\d.*: topic=Corrected by key")
     )
     expect(page.locator(".rail .topic bdi").first).to_have_text("Corrected by key")
     expect(page.locator(".said li").first).to_contain_text("Corrected by key")

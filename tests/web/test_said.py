@@ -117,6 +117,14 @@ def test_hidden_and_starred_in_lists(clean: Served) -> None:
     assert {hit["session_id"] for hit in hits} == {REED}
 
 
+def test_hidden_rows_are_marked(clean: Served) -> None:
+    """UND-07: on the pages that show them, engagements and sessions."""
+    post(clean, {"kind": "hide"})
+    for page in ("/?", "/?view=sessions&", "/search?q=integrity+check&"):
+        asked = f"{page}from=2026-01-01&to=2027-01-01&hidden=1"
+        assert clean.get(asked)[2].count("<i>·</i> hidden") == 1, asked
+
+
 @pytest.mark.parametrize("origin", ["", "http://evil.example", "null", "http://127.0.0.1:1"])
 def test_nothing_is_said_for_another_origin(served: Served, origin: str) -> None:
     """VIEW-12: 403, whatever the page of another site sends."""

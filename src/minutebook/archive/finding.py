@@ -16,6 +16,7 @@ from minutebook.archive.hit import Hit, iso, resumed, told
 from minutebook.archive.masking import hidden
 from minutebook.archive.passing import (
     ghosts_of,
+    is_hidden,
     is_starred,
     matching,
     parse_where,
@@ -323,6 +324,7 @@ def hit_of(
         model=entry.model or None,
         engagement=engagement,
         starred=is_starred(record, engagement),
+        hidden=is_hidden(record, engagement),
         score=round(item.score, 6),
         row=item.row,
         is_label=entry.kind != "turn",
@@ -382,6 +384,7 @@ def _engagement_hit(record: SessionRecord, engagement: Engagement, there: set[st
         model=record.model,
         engagement=engagement,
         starred=is_starred(record, engagement),
+        hidden=is_hidden(record, engagement),
         snippet=Snippet(engagement.outcome),
         resumable=record.session_id in there,
     )
@@ -400,4 +403,5 @@ def _ghost_hit(record: SessionRecord) -> Hit:
         branch=record.git_branch,
         model=record.model,
         starred=record.starred,
+        hidden=record.hidden,
     )

@@ -46,12 +46,15 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     engagement: Engagement | None = None
     starred: bool = False
     """Whether a person marked the engagement, or its session, with a star."""
+    hidden: bool = False
+    """Whether a person hid the engagement, or its session."""
     snippet: Snippet = Snippet("")
     side: str | None = None
     """Where the snippet is from: ``asked`` or ``answered`` by somebody; a label, ``topic``,
-    ``outcome``, ``title``, ``note``, ``summary``, ``method``, ``phase``, ``project``, ``agent``,
-    ``role`` or ``name``, which nobody said; or what was done: ``command``, ``output``,
-    ``error``, ``edit``, ``file``, ``thinking``, ``subagent``, ``notice``."""
+    ``outcome``, ``decision``, ``title``, ``note``, ``summary``, ``method``, ``phase``,
+    ``project``, ``agent``, ``role`` or ``name``, which nobody said; or what was done:
+    ``command``, ``output``, ``error``, ``edit``, ``file``, ``thinking``, ``subagent``,
+    ``notice``."""
     block: int | None = None
     """The block of the round it is in, where that is known (`show 3a4d#12.7`)."""
     window: float | None = None
@@ -98,6 +101,8 @@ def told(
         entry = msgspec.structs.replace(entry, rest="")  # fields, which are no sentence
     if shown is None:
         shown = snippet(entry, query, side, item.passage, archive.hide)
+        if entry.kind == "engagement" and hit.engagement is not None:
+            shown = _beginning(archive, hit.engagement, shown)
     found = archive.ledger().sessions.get(hit.session_id)
     document = None
     if found is not None and archive.remote is None:
@@ -117,17 +122,34 @@ def _of_labels(archive: Archive, hit: Hit, query: Query, side: Side) -> Shown | 
     """Which field of an engagement has most of the words; without secrets."""
     engagement = hit.engagement
     record = archive.minutes.records().get(hit.session_id)
-    if engagement is None or record is None or side not in ("both", "answered"):
+    if engagement is None or record is None or side == "asked":
         return None
-    came_to = "\n".join((engagement.outcome, *engagement.key_decisions))
     fields = [
         *([("topic", engagement.topic)] if side == "both" else []),
-        *(("outcome", came_to), ("note", engagement.note), ("note", record.note)),
+        *(*_came_to(engagement), ("note", engagement.note), ("note", record.note)),
         *(("summary", record.session_summary), ("project", engagement.project)),
         *(("agent", record.agent_name), ("role", record.agent_role), ("name", record.slug)),
         *(("method", engagement.method), ("phase", engagement.phase)),
     ]
     return snippet_of_labels(((label, archive.hide(text)) for label, text in fields if text), query)
+
+
+def _came_to(engagement: Engagement) -> list[tuple[str, str]]:
+    """What came of an engagement, by label."""
+    decisions = (("decision", text) for text in engagement.key_decisions)
+    return [("outcome", engagement.outcome), *decisions]
+
+
+def _beginning(archive: Archive, engagement: Engagement, shown: Shown) -> Shown:
+    """A passage of what came of an engagement, as far as its first label goes."""
+    if shown.side != "answered":
+        return shown
+    passage = shown.snippet.text
+    for label, text in _came_to(engagement):
+        line = " ".join(archive.hide(text).split())
+        if line and (passage.startswith(line) or line.startswith(passage)):
+            return Shown(Snippet(line[: len(passage)]), label)
+    return shown
 
 
 def _of_work(

@@ -125,6 +125,12 @@ def is_starred(record: SessionRecord | None, engagement: Engagement | None) -> b
     return marked or (record is not None and record.starred)
 
 
+def is_hidden(record: SessionRecord | None, engagement: Engagement | None) -> bool:
+    """Whether a person left an engagement or its session out of lists."""
+    left_out = engagement is not None and engagement.hidden
+    return left_out or (record is not None and record.hidden)
+
+
 def passes(record: SessionRecord, filters: Filters) -> bool:
     """What can be said of a session as a whole; it is on the branches of its engagements."""
     if record.hidden and not filters.hidden:
@@ -166,8 +172,9 @@ def hidden_of(
 
 
 def ghosts_of(records: dict[str, SessionRecord], filters: Filters) -> list[SessionRecord]:
-    """Sessions without engagements, of those that pass the filters; none has a method or phase."""
-    if filters.method or filters.phase:
+    """Sessions without engagements, of those that pass the filters; none has a method, a phase or
+    a thread."""
+    if filters.method or filters.phase or filters.among is not None:
         return []
     return [
         record

@@ -11,13 +11,15 @@ import msgspec
 from minutebook.archive.archive import Archive
 from minutebook.archive.folding import hidden_once, once
 from minutebook.archive.names import only_known
-from minutebook.archive.passing import matching, passes
+from minutebook.archive.passing import is_starred, matching, passes
 from minutebook.archive.programs import in_project
-from minutebook.archive.projects import of_project
+from minutebook.archive.projects import of_project, projects_of
 from minutebook.archive.prospective import prospective
+from minutebook.archive.pull_titles import pull_titles
 from minutebook.archive.threads import threads
 from minutebook.derive.committed import last_of_each, subject_of
 from minutebook.derive.genealogy import Pair
+from minutebook.derive.wording import plural
 from minutebook.errors import BadArgument
 from minutebook.index.entry import seconds
 from minutebook.index.query import Filters, limits, span
@@ -53,6 +55,8 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     """The piece of work over several sessions that it belongs to."""
     kept: str = "retrospective"
     """Whether method and phase are those of an ``engagement.md`` (``prospective``)."""
+    starred: bool = False
+    """Whether a person marked it, or its session, with a star."""
 
 
 class OpenFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,6 +96,8 @@ class ProjectMinutes(msgspec.Struct, frozen=True, kw_only=True):
     shipped: tuple[str, ...] = ()
     """Those of them whose engagement opened a pull request, or was a deployment that ended."""
     pull_requests: tuple[str, ...] = ()
+    pull_titles: dict[str, str] = {}
+    """What those of them are called that tell."""
     deploys: tuple[Work, ...] = ()
     """Deployments that were brought to an end; they are among `done` as well."""
     open: tuple[Work, ...] = ()
@@ -137,6 +143,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     until: str | None
     """Last day."""
     project: str | None = None
+    unknown_project: bool = False
+    """Whether no project fits the one that was named."""
     agent: str | None = None
     """The agent it is of, where one was named."""
     session: ReportedSession | None = None
@@ -150,6 +158,17 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     latest: Week | None = None
     """Where nothing was worked on in the period: the last week in which something was."""
 
+    @property
+    def nothing(self) -> str:
+        """Why there is no engagement in it."""
+        if self.session is not None:
+            hid = self.left_out.hidden
+            told = "You hid every engagement" if hid else "No minutes were taken"
+            return f"{told} of this session ({plural(self.session.rounds, 'round')})."
+        if self.unknown_project:
+            return f"No project matches '{self.project}'."
+        return "Nothing was worked on in this period that minutes were taken of."
+
 
 def report_of(archive: Archive, filters: Filters) -> Report:
     """The minutes of what passes the filters; an engagement belongs to the day it began on."""
@@ -160,6 +179,7 @@ def report_of(archive: Archive, filters: Filters) -> Report:
         since=_day(filters.after),
         until=_day(filters.before - 1 if filters.before is not None else None),
         project=filters.project,
+        unknown_project=bool(filters.project) and not projects_of(archive, filters),
         agent=filters.agent,
         sessions=_sessions(pairs),
         engagements=len(pairs),
@@ -297,6 +317,8 @@ def _minutes(archive: Archive, project: str, pairs: Sequence[Pair]) -> ProjectMi
         for _, work in works
         if (work.session_id, work.engagement_id) not in still and work.phase != DROPPED
     ]
+    pulls = _unique(url for _, engagement in pairs for url in engagement.pull_requests)
+    called = pull_titles(archive, pairs)
     return ProjectMinutes(
         project=project,
         sessions=_sessions(pairs),
@@ -309,7 +331,8 @@ def _minutes(archive: Archive, project: str, pairs: Sequence[Pair]) -> ProjectMi
         ),
         commits=commits,
         shipped=_shipped(commits, pairs, done),
-        pull_requests=_unique(url for _, engagement in pairs for url in engagement.pull_requests),
+        pull_requests=pulls,
+        pull_titles={url: title for url, title in called.items() if url in pulls},
         deploys=tuple(work for work in done if work.method == "deploy"),
         open=tuple(is_open),
         dropped=tuple(dropped),
@@ -362,6 +385,7 @@ def _work(
         title=record.given_title,
         thread=thread.id if thread is not None else None,
         kept=engagement.kept,
+        starred=is_starred(record, engagement),
     )
 
 

@@ -57,6 +57,8 @@ class Spoken(msgspec.Struct, frozen=True, kw_only=True):
     """The engagement that was meant, or of which something was taken back, as it is now."""
     made: Engagement | None = None
     """What a split made."""
+    gone: tuple[Engagement, ...] = ()
+    """Engagements that were left without a round, as they were before."""
     thread: str | None = None
     """The thread that the engagement belongs to, where that was the question."""
     indexed: bool = True
@@ -76,6 +78,7 @@ def say_all(archive: Archive, session: str, statements: Sequence[Statement]) -> 
     session_id = archive.resolve(session) if session or not isinstance(statement, Undo) else None
     with patiently(layout.said_lock, "correct", PATIENCE):
         taken_back: Said | None = None
+        before: Sequence[Engagement] = ()
         checked: list[Statement]
         if isinstance(statement, Undo):
             assert not more
@@ -84,16 +87,32 @@ def say_all(archive: Archive, session: str, statements: Sequence[Statement]) -> 
         else:
             assert session_id is not None
             record = archive.stored_record(session_id)
+            before = record.engagements
             checked = [_checked(archive, record, one) for one in statements]
         told: list[Said] = []
         for one in checked:
             add_said(layout, session_id, one)
             told.append(archive.minutes.said(session_id)[-1])
     indexed = index_said(archive, session_id)
-    return [_spoken(archive, said, taken_back, indexed) for said in told]
+    gone = left_without_rounds(archive, session_id, before)
+    return [_spoken(archive, said, taken_back, gone, indexed) for said in told]
 
 
-def _spoken(archive: Archive, said: Said, undone: Said | None, indexed: bool) -> Spoken:
+def left_without_rounds(
+    archive: Archive, session_id: str, before: Sequence[Engagement]
+) -> tuple[Engagement, ...]:
+    """Engagements of a session that are no more, since others have their rounds now."""
+    now = {engagement.id for engagement in archive.stored_record(session_id).engagements}
+    return tuple(hidden(e, archive.hide) for e in before if e.id not in now)
+
+
+def _spoken(
+    archive: Archive,
+    said: Said,
+    undone: Said | None,
+    gone: tuple[Engagement, ...],
+    indexed: bool,
+) -> Spoken:
     record = archive.record(said.session_id)
     shown = hidden(said, archive.hide)
     last = undone.statement if undone is not None else said.statement
@@ -108,11 +127,19 @@ def _spoken(archive: Archive, said: Said, undone: Said | None, indexed: bool) ->
         session=record,
         engagement=found.get(about),
         made=found.get(made),
+        gone=gone if _moves(said.statement) else (),
         thread=_thread_of(archive, said.session_id, last)
         if isinstance(last, Thread | Unthread)
         else None,
         indexed=indexed,
     )
+
+
+def _moves(statement: object) -> bool:
+    """Whether a statement moves the boundaries of an engagement."""
+    if isinstance(statement, Set):
+        return "turn_range" in statement.values
+    return isinstance(statement, Move)
 
 
 def _thread_of(archive: Archive, session_id: str, statement: Thread | Unthread) -> str | None:
@@ -143,9 +170,7 @@ def _last(archive: Archive, session_id: str | None) -> Said:
 
 def _checked(archive: Archive, record: SessionRecord, statement: Statement) -> Statement:
     """A statement as it is written down: it makes sense, and names an engagement in full."""
-    if isinstance(statement, Split | Join | Move) or (
-        isinstance(statement, Set) and "turn_range" in statement.values
-    ):
+    if isinstance(statement, Split | Join) or _moves(statement):
         _refuse_first_release(archive)
     if isinstance(statement, Undo):
         return statement
@@ -224,7 +249,7 @@ def _value(
         if isinstance(value, str) or not isinstance(value, tuple):
             raise BadArgument("key_decisions is a list of sentences.")
         if len(value) > MOST_DECISIONS:
-            raise BadArgument(f"At most {MOST_DECISIONS} decisions, separated by semicolons.")
+            raise BadArgument(f"At most {MOST_DECISIONS} decisions: these are {len(value)}.")
         return tuple(line for text in value if (line := one_line(str(text))))
     if not isinstance(value, str):
         raise BadArgument(f"The {field} is a text.")
@@ -252,9 +277,10 @@ def find_engagement(record: SessionRecord, name: str) -> Engagement:
     """The engagement that is meant: by its id, the start of it, or the number of a round in it."""
     ids = [engagement.id for engagement in record.engagements]
     if not ids:
-        raise NotFound(
-            f"Session {record.session_id} has no engagements (yet): `minutebook ingest` finds them."
-        )
+        none = f"Session {record.session_id} has no engagements"
+        if record.ghost:
+            raise NotFound(f"{none}: a ghost gets none unless you tag its rounds.")
+        raise NotFound(f"{none} (yet): `minutebook ingest` finds them.")
     fitting = [e for e in record.engagements if e.id == name]
     fitting = fitting or [e for e in record.engagements if name and e.id.startswith(name)]
     if name.isascii() and name.isdecimal() and len(name) < 10 and not fitting:

@@ -8,18 +8,17 @@ from typing import Any, TypeVar
 import click
 
 from minutebook.archive import Archive
-from minutebook.archive.saying import Spoken
+from minutebook.archive.names import nearest
 from minutebook.cli import completion, terminal
+from minutebook.cli.corrected import print_spoken
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.derive.times import instant
-from minutebook.derive.wording import rounds_text
-from minutebook.model.engagement import Engagement
+from minutebook.errors import NotFound
 from minutebook.model.said import (
     Hide,
     Join,
     Move,
-    Note,
     Split,
     Star,
     Statement,
@@ -27,10 +26,20 @@ from minutebook.model.said import (
     Unhide,
     Unstar,
 )
-from minutebook.verbs.correct import in_words, parse_span, refuse_nothing, set_fields, with_words
+from minutebook.verbs.correct import (
+    in_words,
+    is_setting,
+    parse_note,
+    parse_span,
+    refuse_nothing,
+    set_fields,
+    with_words,
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
 _DEFAULT = "set"
+_UNNAMED = "minutebook.unnamed"
+"""Where a command notes that its name was left out."""
 
 
 class _Group(click.Group):
@@ -40,6 +49,7 @@ class _Group(click.Group):
         if args and args[0] == "--":
             args = [_DEFAULT, *args[1:]]
         elif args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            ctx.meta[_UNNAMED] = True
             args = [_DEFAULT, *args]
         return super().parse_args(ctx, args)
 
@@ -57,8 +67,9 @@ def command() -> None:
     """Correct sessions and engagements; your word wins over every extraction.
 
     ENGAGEMENT is its id, the start of its id, or the number of a round in it. Its fields are
-    topic, project, method, phase, outcome, key_decisions (separated by ;) and turn_range (3-7).
-    A session's fields are title, agent_name, agent_role and summary.
+    topic, project, method, phase, outcome, turn_range (3-7) and key_decisions: one each time, or
+    several with ; between them (\\; is a semicolon). A session's fields are title, agent_name,
+    agent_role and summary.
 
     If a session has the name of a command, put -- first: `minutebook correct -- split title=X`.
 
@@ -78,9 +89,12 @@ def _common(function: F) -> F:
 def _say(
     session: str, statement: Statement, roots: tuple[str, ...], archive: str | None, as_json: bool
 ) -> None:
-    book = opened(archive, roots)
+    _say_in(opened(archive, roots), session, statement, as_json)
+
+
+def _say_in(book: Archive, session: str, statement: Statement, as_json: bool) -> None:
     refuse_nothing(book, session, statement)
-    _print(book, book.say(session, statement), as_json)
+    print_spoken(book, book.say(session, statement), as_json)
 
 
 @command.command(_DEFAULT, options_metavar="", short_help="Set fields (the default).")
@@ -101,7 +115,21 @@ def set_(
       minutebook correct set Reed 1 method=debug phase=completed
     """
     book = opened(archive, roots)
-    _print(book, set_fields(book, session, words), as_json)
+    unnamed = click.get_current_context().meta.get(_UNNAMED, False)
+    if unnamed and book.exists and not any(map(is_setting, words)):
+        session = _session_or_command(book, session)
+    print_spoken(book, set_fields(book, session, words), as_json)
+
+
+def _session_or_command(book: Archive, name: str) -> str:
+    """The session of a name; what is neither a session nor a command may be meant as either."""
+    try:
+        return book.resolve(name)
+    except NotFound as error:
+        near = nearest(name, command.commands)
+        near = near or str(error).removeprefix(f"No session is called '{name}'.")
+        told = f"No session or command is called '{name}'.{near}"
+        raise NotFound(told, remedy=error.remedy) from None
 
 
 @command.command("split")
@@ -189,10 +217,17 @@ _mark("unhide", Unhide, "List and count it again.", "minutebook correct unhide R
 @click.argument("session", shell_complete=completion.sessions)
 @click.argument("words", nargs=-1, required=True, metavar="[ENGAGEMENT] TEXT")
 @_common
-def note(session: str, words: tuple[str, ...], **options: Any) -> None:
+def note(
+    session: str,
+    words: tuple[str, ...],
+    roots: tuple[str, ...],
+    archive: str | None,
+    as_json: bool,
+) -> None:
     """Write a note on a session or an engagement.
 
-    It replaces an existing note; an empty text removes it. Quote TEXT if it has spaces.
+    It replaces an existing note; an empty text removes it. Quote TEXT if it has spaces. A number
+    or an engagement's id alone is not taken for a text.
 
     \b
     Example:
@@ -200,8 +235,8 @@ def note(session: str, words: tuple[str, ...], **options: Any) -> None:
     """
     if len(words) > 2:
         raise click.UsageError("Quote the text: note SESSION [ENGAGEMENT] 'two words'.")
-    engagement = words[0] if len(words) == 2 else ""
-    _say(session, Note(engagement, text=words[-1]), **options)
+    book = opened(archive, roots)
+    _say_in(book, session, parse_note(book, session, words), as_json)
 
 
 @command.command("undo")
@@ -242,52 +277,3 @@ def list_(session: str | None, roots: tuple[str, ...], archive: str | None, as_j
         terminal.say(terminal.quiet(f"{line} (taken back)") if item.undone else line)
     if not said:
         terminal.note(f"There is no correction of {'this' if session else 'any'} session.")
-
-
-# -- showing
-
-
-def _print(book: Archive, spoken: Spoken, as_json: bool) -> None:
-    if as_json:
-        print_json(
-            said=with_words(spoken.said),
-            undone=with_words(spoken.undone) if spoken.undone is not None else None,
-            engagement=spoken.engagement,
-            made=spoken.made,
-            thread=spoken.thread,
-            session=spoken.session,
-        )
-        return
-    if spoken.undone is not None:
-        name = terminal.one_line(book.short(spoken.session.session_id))
-        terminal.say(f"Taken back ({name}): {terminal.one_line(in_words(spoken.undone))}.")
-    elif spoken.engagement is not None:
-        for engagement in (spoken.engagement, spoken.made):
-            if engagement is not None:
-                terminal.say(_line(engagement))
-    else:
-        _print_session(book, spoken)
-    if not spoken.indexed:
-        terminal.note("Another run is writing the archive; it will update the index page.")
-
-
-def _line(engagement: Engagement) -> str:
-    star = "★ " if engagement.starred else ""
-    facts = [engagement.method, engagement.phase, rounds_text(engagement.ranges)]
-    facts += ["hidden"] if engagement.hidden else []
-    line = f"{star}{engagement.id}: {engagement.topic} ({', '.join(facts)})."
-    return terminal.one_line(f"{line} Note: {engagement.note}" if engagement.note else line)
-
-
-def _print_session(book: Archive, spoken: Spoken) -> None:
-    record = spoken.session
-    star = "★ " if record.starred else ""
-    named = [("title", record.title), ("name", record.agent_name), ("role", record.agent_role)]
-    facts = [f"{what} '{text}'" for what, text in named if text]
-    facts += ["hidden"] if record.hidden else []
-    line = f"{star}{book.short(record.session_id)}: {', '.join(facts) or 'no title'}."
-    extra = (("Summary", record.told_summary), ("Note", record.note))
-    terminal.say(terminal.one_line(line))
-    for what, text in extra:
-        if text:
-            terminal.say(terminal.one_line(f"{what}: {text}"))

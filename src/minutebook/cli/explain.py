@@ -48,7 +48,8 @@ def print_explanations(archive: Archive, sessions: Sequence[str] | None, as_json
             continue
         terminal.say(click.style(terminal.one_line(told.title), bold=True))
         for part, why in pairs:
-            address = f"{archive.short(session_id)}#{why.first}-{why.last}"
+            rounds = str(why.first) if why.first == why.last else f"{why.first}-{why.last}"
+            address = f"{archive.short(session_id)}#{rounds}"
             terminal.say(f"{address}  {terminal.one_line(part.topic)}")
             if why.cut:
                 _say("cut before it", why.cut)

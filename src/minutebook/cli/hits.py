@@ -78,6 +78,7 @@ def _print_hit(archive: Archive, hit: Hit, address: str, *, windows: bool) -> No
     whose = (hit.name or "", project, hit.person or "")
     who = " · ".join(terminal.one_line(text) for text in whose if text)
     who = f"★ {who}" if hit.starred else who
+    who = f"(hidden) {who}" if hit.hidden else who
     also = f" · also in {copies}" if copies else ""
     left = room - len(address) - 14
     if left - len(also) < _NAME:  # who it is matters more than where else

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     "--project",
     metavar="TEXT",
     shell_complete=completion.projects,
-    help="Only projects whose path contains TEXT.",
+    help="Only the project of that name, else those whose path contains TEXT.",
 )
 @AGENT_OPTION
 @click.option(

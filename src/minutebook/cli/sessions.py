@@ -274,7 +274,8 @@ def _full_name(row: SessionSummary) -> str:
     named = terminal.one_line(row.name)
     title = terminal.one_line(row.title or "") if row.given_title is None else ""
     full = f"{named} · {title}" if row.identity.name and title not in ("", named) else named
-    return f"★ {full}" if row.starred else full
+    full = f"★ {full}" if row.starred else full
+    return f"(hidden) {full}" if row.hidden else full
 
 
 def warn_of_roster(roster: Roster) -> None:

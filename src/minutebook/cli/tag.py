@@ -5,9 +5,10 @@ from __future__ import annotations
 import click
 
 from minutebook.cli import completion, terminal
+from minutebook.cli.corrected import print_gone
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option, opened
-from minutebook.verbs.tag import tag
+from minutebook.verbs.tag import NOTHING, tag
 
 
 @click.command("tag")
@@ -41,4 +42,6 @@ def command(
         return
     count = terminal.plural(tagged.rounds, "round")
     what = terminal.one_line(tagged.engagement_id or "no engagement")
-    terminal.say(f"{count} of {book.short(tagged.session_id)} tagged with {what}.")
+    name = terminal.one_line(book.short(tagged.session_id))
+    terminal.say(f"{count} of {name} tagged with {what}.")
+    print_gone(tagged.gone, f"tag {name} {rounds.strip()} {NOTHING}")

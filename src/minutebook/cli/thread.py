@@ -9,6 +9,7 @@ from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.errors import BadArgument
 from minutebook.model.said import Thread, Unthread
+from minutebook.verbs.correct import refuse_nothing
 
 
 @click.command("thread")
@@ -45,6 +46,7 @@ def command(
         raise BadArgument("A thread's name cannot be empty. Use --none for no thread.")
     statement = Unthread(engagement) if forget else Thread(engagement, name=name or "")
     book = opened(archive, roots)
+    refuse_nothing(book, session, statement)
     spoken = book.say(session, statement)
     id = spoken.engagement.id if spoken.engagement is not None else engagement
     if as_json:

@@ -82,7 +82,7 @@ def print_deps(archive: Archive, name: str, *, as_json: bool) -> None:
     for other in needed_by:
         terminal.say(f"  is needed by {terminal.one_line(other.id)}")
     if not thread.depends_on and not needed_by:
-        terminal.note("No thread here names another one's branch, issue or pull request.")
+        terminal.note("It depends on no thread, and none depends on it.")
 
 
 # -- lines
@@ -95,7 +95,7 @@ def _print_thread(known: Threads, thread: Thread) -> None:
         terminal.plural(told["engagements"], "engagement"),
         terminal.plural(told["sessions"], "session"),
     )
-    facts = f"{thread.project} · {days} · {' in '.join(counts)} · {told['phase']}"
+    facts = f"{told['phase']} · {thread.project} · {days} · {' in '.join(counts)}"
     room = terminal.columns()
     name = terminal.fit(terminal.one_line(thread.id), room)
     terminal.say(click.style(name, fg="cyan"))

@@ -276,6 +276,12 @@ def _pull_titles(call: ToolCall) -> list[str]:
     return [_ESCAPED.sub(r"\1", match["title"]) for match in _TITLED.finditer(command)]
 
 
+def called_pull_requests(call: ToolCall) -> dict[str, str]:
+    """Requests a call opened, and what it named them; none where it is not clear which is which."""
+    urls, titles = list(dict.fromkeys(pull_requests_of(call))), _pull_titles(call)
+    return dict(zip(urls, titles, strict=True)) if len(urls) == len(titles) else {}
+
+
 def _shortened(text: str, limit: int) -> str:
     """The beginning and the end of a long text: that is where people say what they want."""
     if len(text) <= limit:

@@ -7,6 +7,9 @@ from collections.abc import Iterable
 
 _HASH = re.compile(r"[0-9a-f]{4,64}(?:\s+|$)")
 _STEP = re.compile(r"(?:fixup|squash|amend)! |wip\b", re.IGNORECASE)
+_MERGE = re.compile(
+    r"Merge (?:(?:remote-tracking )?branch(?:es)?|tag|commit) '|Merge pull request #\d"
+)
 _REVERT = re.compile(r'Revert "(.+)"')
 _REAPPLY = re.compile(r'Reapply "(.+)"')
 
@@ -21,14 +24,14 @@ def last_of_each(commits: Iterable[str]) -> tuple[str, ...]:
     """The commits that count, oldest first.
 
     A subject counts once, as it was committed last: an amended commit has the same subject.
-    Steps (``fixup!``, ``squash!``, ``wip``) do not count, nor does a commit that was reverted,
-    nor its revert. The revert of something that is not among them does.
+    Steps (``fixup!``, ``squash!``, ``wip``) and merges, as git names them, do not count, nor does
+    a commit that was reverted, nor its revert. The revert of something that is not among them does.
     """
     kept: dict[str, str] = {}
     undone: dict[str, str] = {}
     for commit in commits:
         subject = subject_of(commit)
-        if _STEP.match(subject):
+        if _STEP.match(subject) or _MERGE.match(subject):
             continue
         back = _REVERT.fullmatch(subject) or _REAPPLY.fullmatch(subject)
         what = _reverted(back[1]) if back else ""

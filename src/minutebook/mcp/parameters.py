@@ -26,7 +26,10 @@ Where = Annotated[
         "turns, engagements, tools (commands and their output), files, thinking, subagents."
     ),
 ]
-Project = Annotated[str | None, Field(description="Only projects whose path contains this.")]
+Project = Annotated[
+    str | None,
+    Field(description="Only the project of that name, else those whose path contains it."),
+]
 Agent = Annotated[
     str | None,
     Field(

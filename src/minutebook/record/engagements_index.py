@@ -43,6 +43,7 @@ def engagements_index(
     ghosts = _by_day(record for record in known if record.ghost)
     failed = _by_day(record for record in known if record.failure and not record.ghost)
     lines = ["# Engagements", "", *_head(days, pairs, copies, hid), *_open(present, pairs)]
+    noted: set[str] = set()
     for day in [*sorted({*days, *ghosts, *failed} - {_UNDATED}, reverse=True), _UNDATED]:
         if day not in days and day not in ghosts and day not in failed:
             continue
@@ -51,6 +52,9 @@ def engagements_index(
             lines += [f"### {harmless(project)}", ""]
             for record, engagement in found:
                 lines += _engagement(present, record, engagement)
+                if record.note and record.session_id not in noted:
+                    noted.add(record.session_id)
+                    lines.append(f"  - note on the session: {harmless(record.note)}")
             lines.append("")
         lines += [line for record in failed.get(day, ()) for line in _failure(present, record)]
         if count := len(ghosts.get(day, ())):

@@ -19,6 +19,7 @@ from minutebook.model.said import (
     Join,
     Move,
     Note,
+    Ranges,
     Renumber,
     Said,
     Set,
@@ -34,7 +35,9 @@ from minutebook.model.said import (
     Unthread,
 )
 
+_FIELDS = (*ENGAGEMENT_FIELDS, *SESSION_FIELDS)
 _SPAN = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
+_SEMICOLON = re.compile(r"(?<!\\);")
 
 
 def correct(archive: Archive, session: str, engagement: str, *settings: str) -> Engagement:
@@ -49,41 +52,52 @@ def set_fields(archive: Archive, session: str, words: Sequence[str]) -> Spoken:
     engagement, settings = "", list(words)
     if settings and not is_setting(settings[0]):
         engagement = settings.pop(0)
-        if "=" in engagement and not settings:
-            raise BadArgument(_no_field(engagement.partition("=")[0].strip(), SESSION_FIELDS))
+        if not settings and ("=" in engagement or engagement in _FIELDS):
+            raise BadArgument(_no_setting(engagement, SESSION_FIELDS))
     fields = ENGAGEMENT_FIELDS if engagement else SESSION_FIELDS
     if not settings:
         raise BadArgument(f"Write field=value; the fields are {', '.join(fields)}.")
-    values: dict[str, str | tuple[str | int, ...]] = {}
+    given: dict[str, list[str]] = {}
     for setting in settings:
-        field, value = parse_setting(setting, fields)
-        if field in values:
-            raise BadArgument(f"There are two values for {field}: give one.")
-        values[field] = value
+        field, text = parse_setting(setting, fields)
+        given.setdefault(field, []).append(text)
+    values = {field: _parsed(field, texts) for field, texts in given.items()}
     return archive.say(session, Set(engagement, values=values))
 
 
 def is_setting(word: str) -> bool:
     """Whether a word is ``field=value``, and not an engagement's id."""
     field, equals, _ = word.partition("=")
-    return bool(equals) and field.strip() in (*ENGAGEMENT_FIELDS, *SESSION_FIELDS)
+    return bool(equals) and field.strip() in _FIELDS
 
 
-def parse_setting(setting: str, fields: Sequence[str]) -> tuple[str, str | tuple[str | int, ...]]:
-    """``field=value`` as a field and its value; the archive checks whether that makes sense."""
+def parse_setting(setting: str, fields: Sequence[str]) -> tuple[str, str]:
+    """``field=value`` as a field and what is said of it."""
     field, equals, text = setting.partition("=")
-    field = field.strip()
-    if not equals or field not in fields:
-        raise BadArgument(_no_field(field, fields))
+    if not equals or field.strip() not in fields:
+        raise BadArgument(_no_setting(setting, fields))
+    return field.strip(), text
+
+
+def _parsed(field: str, texts: Sequence[str]) -> str | tuple[str | int, ...]:
+    """What is said of a field as its value; the archive checks whether that makes sense.
+
+    Of decisions each text is one; a single text may hold several, with semicolons between them.
+    """
     if field == "key_decisions":
-        return field, tuple(part.strip() for part in text.split(";") if part.strip())
-    if field == "turn_range":
-        return field, parse_span(text)
-    return field, text
+        parts = _SEMICOLON.split(texts[0]) if len(texts) == 1 else texts
+        return tuple(text for part in parts if (text := part.replace(r"\;", ";").strip()))
+    if len(texts) > 1:
+        raise BadArgument(f"There are two values for {field}: give one.")
+    return parse_span(texts[0]) if field == "turn_range" else texts[0]
 
 
-def _no_field(field: str, fields: Sequence[str]) -> str:
+def _no_setting(setting: str, fields: Sequence[str]) -> str:
     """What is wrong with a setting, and how it would be right."""
+    field, equals, _ = setting.partition("=")
+    field = field.strip()
+    if field in fields and not equals:
+        return f"Write {field}=VALUE."
     if field in ENGAGEMENT_FIELDS:
         return (
             f"{field} is a field of an engagement: name the engagement, or a round in it, before "
@@ -95,21 +109,46 @@ def _no_field(field: str, fields: Sequence[str]) -> str:
     return f"'{field}' is not a field; {known}." if field else f"Write field=value; {known}."
 
 
+def parse_note(archive: Archive, session: str, words: Sequence[str]) -> Note:
+    """A note as it is typed: its text, after an engagement or alone.
+
+    What can only be the engagement is not taken for the text: that was forgotten.
+    """
+    text = words[-1]
+    if len(words) > 1:
+        return Note(words[0], text=text)
+    word = text.strip()
+    ids = [e.id for e in archive.record(archive.resolve(session)).engagements]
+    if (
+        (word.isascii() and word.isdecimal())
+        or word in ids
+        or ("-" in word and any(id.startswith(word) for id in ids))
+    ):
+        raise BadArgument(
+            f"'{word}' names an engagement: write the note after it. Write '' before it if it is "
+            "a note on the session."
+        )
+    return Note(text=text)
+
+
 def refuse_nothing(archive: Archive, session: str, statement: Statement) -> None:
     """Refuse to take off what is not there: it would be one more thing to undo."""
+    nothing: object = False
     match statement:
         case Unstar():
             field, what = "starred", "star"
         case Unhide():
             field, what = "hidden", "mark that hides it"
         case Note(text=text) if not text.strip():
-            field, what = "note", "note"
+            field, what, nothing = "note", "note", ""
+        case Unthread():
+            field, what, nothing = "said_thread", "thread that you named", None
         case _:
             return
     record = archive.stored_record(archive.resolve(session))
     engagement = statement.engagement
     meant = find_engagement(record, engagement) if engagement else record
-    if not getattr(meant, field):
+    if getattr(meant, field) == nothing:
         name = f"'{engagement}'" if engagement else "The session"
         raise BadArgument(f"{name} has no {what}: nothing was changed.")
 
@@ -123,22 +162,23 @@ def parse_span(text: str) -> tuple[int, int]:
 
 
 def in_words(said: Said, names: Mapping[str, str] | None = None) -> str:
-    """One thing that was said, as a sentence without its subject; `names` are what a reader calls
-    engagements, by their ids."""
+    """One thing that was said, in a line; `names` are what a reader calls engagements, by their
+    ids: else they are called by their first round, as it was then (``#3``)."""
 
-    def called(id: str) -> str:
-        return (names or {}).get(id) or f"'{id}'"
+    def called(id: str, rounds: Ranges) -> str:
+        return (names or {}).get(id) or (f"#{rounds[0][0]}" if rounds else f"'{id}'")
 
     statement = said.statement
-    what = called(about) if (about := getattr(statement, "engagement", "")) else "the session"
+    about, rounds = getattr(statement, "engagement", ""), getattr(statement, "rounds", ())
+    what = called(about, rounds) if about else "the session"
     match statement:
         case Set(values=values):
             told = ", ".join(f"{field}={_value(value)}" for field, value in values.items())
-            return f"set {told} of {what}"
+            return f"{what}: {told}" if about else told
         case Split(round=round, made=made):
-            return f"split {what} at round {round}: {called(made)} begins there"
-        case Join(other=other):
-            return f"joined {called(other)} to {what}"
+            return f"split {what} at round {round}: {called(made, ((round, round),))} begins there"
+        case Join(other=other, other_rounds=others):
+            return f"joined {called(other, others)} to {what}"
         case Move(first=first, last=last):
             return f"moved {what} to rounds {first}-{last}"
         case Star():
@@ -177,4 +217,4 @@ def _value(value: str | tuple[str | int, ...]) -> str:
         return value
     if all(isinstance(part, int) for part in value):
         return "-".join(map(str, value))
-    return "; ".join(map(str, value))
+    return "; ".join(str(part).replace(";", r"\;") for part in value)

@@ -13,6 +13,7 @@ from minutebook.archive.reporting import (
     ReportedSession,
     Work,
 )
+from minutebook.derive.times import instant
 from minutebook.derive.wording import plural
 from minutebook.model.session import project_of
 from minutebook.record.indexes import harmless
@@ -52,7 +53,7 @@ def report_name(report: Report, format: ReportFormat) -> str:
 def report_markdown(report: Report) -> str:
     """A report as plain Markdown that reads well as it is."""
     lines = [f"# Minutes {period_words(report, harmless)}", ""]
-    if report.session is not None:
+    if report.session is not None and report.engagements:
         lines += _session(report.session, report.engagements)
     elif report.engagements:
         counts = (
@@ -62,7 +63,7 @@ def report_markdown(report: Report) -> str:
         )
         lines += ["{} in {}, {}.".format(*counts), ""]
     else:
-        lines += ["Nothing was worked on in this period that minutes were taken of.", ""]
+        lines += [harmless(report.nothing), ""]
     for minutes in report.projects:
         lines += _project(minutes)
     lines += _open_files(report.prospective)
@@ -90,8 +91,6 @@ def period_words(report: Report, safe: Callable[[str], str] = str) -> str:
 
 def _session(session: ReportedSession, engagements: int) -> list[str]:
     counts = (plural(engagements, "engagement"), plural(session.rounds, "round"))
-    if not engagements:
-        return [f"No minutes were taken of this session ({counts[1]}).", ""]
     said = [harmless(session.summary), ""] if session.summary else []
     return ["{} in {}.".format(*counts), "", *said]
 
@@ -100,10 +99,14 @@ def _project(minutes: ProjectMinutes) -> list[str]:
     left = set(minutes.shipped)
     commits = _commits([commit for commit in minutes.commits if commit not in left])
     shipped = _commits(minutes.shipped, "commit ")
-    shipped += [f"- pull request <{url}>" for url in minutes.pull_requests if _is_plain(url)]
+    shipped += [
+        f"- pull request {_called(minutes.pull_titles.get(url))}<{url}>"
+        for url in minutes.pull_requests
+        if _is_plain(url)
+    ]
     deploys = _works(minutes.deploys)
     shipped += [f"- deployed: {line[2:]}" if line.startswith("- ") else line for line in deploys]
-    decided = [f"- {harmless(decision.text)} ({decision.address})" for decision in minutes.decided]
+    decided = [f"- {harmless(d.text)} ({harmless(d.topic)}, {d.address})" for d in minutes.decided]
     deployed = {(work.session_id, work.engagement_id) for work in minutes.deploys}
     done = [w for w in minutes.done if (w.session_id, w.engagement_id) not in deployed]
     lines = [f"## {harmless(minutes.project)}", ""]
@@ -155,8 +158,15 @@ def _works(works: Iterable[Work], *, phase: bool = False) -> list[str]:
 def _work(work: Work, *, phase: bool = False) -> str:
     label = f"{work.method}, {work.phase}" if phase else work.method
     kept = "by engagement.md" if work.kept == "prospective" else ""
-    facts = (label, kept, f"in “{work.title}”" if work.title else "", work.address)
-    return f"- **{harmless(work.topic)}** ({', '.join(harmless(fact) for fact in facts if fact)})"
+    when = instant(work.started)
+    day = f"{when:%Y-%m-%d}" if when else ""
+    facts = (label, kept, f"in “{work.title}”" if work.title else "", day, work.address)
+    told = ", ".join(harmless(fact) for fact in facts if fact)
+    return f"- {'★ ' if work.starred else ''}**{harmless(work.topic)}** ({told})"
+
+
+def _called(title: str | None) -> str:
+    return f"“{harmless(title)}” " if title else ""
 
 
 def _left_out(left: LeftOut) -> str:

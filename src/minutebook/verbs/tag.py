@@ -6,8 +6,10 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.names import parse_rounds, runs
+from minutebook.archive.saying import left_without_rounds
 from minutebook.archive.upkeep import index_said
 from minutebook.errors import BadArgument
+from minutebook.model.engagement import Engagement
 from minutebook.model.said import Tag
 from minutebook.record.said import add_said
 from minutebook.record.store import PATIENCE, patiently
@@ -19,6 +21,8 @@ class Tagged(msgspec.Struct, frozen=True):
     session_id: str
     rounds: int
     engagement_id: str | None
+    gone: tuple[Engagement, ...] = ()
+    """Engagements that were left without a round, as they were before."""
 
 
 def tag(archive: Archive, session: str, rounds: str, engagement_id: str) -> Tagged:
@@ -31,11 +35,13 @@ def tag(archive: Archive, session: str, rounds: str, engagement_id: str) -> Tagg
     session_id = archive.resolve(session)
     archive.folder(session_id)  # only what is archived has an index
     opened = archive.open(session_id)
-    numbers = parse_rounds(rounds, opened.count)
+    numbers = parse_rounds(rounds, opened.count, beyond=False)
     value = None if label == NOTHING else label
     everything = rounds.strip().lower() == "all"
     with patiently(archive.layout.said_lock, "tag", PATIENCE):
+        before = archive.stored_record(session_id).engagements
         for first, last in runs(numbers):
             add_said(archive.layout, session_id, Tag(first, None if everything else last, value))
     index_said(archive, session_id)
-    return Tagged(session_id, len(numbers), value)
+    gone = left_without_rounds(archive, session_id, before) if value is not None else ()
+    return Tagged(session_id, len(numbers), value, gone)

@@ -36,6 +36,7 @@ def say(state: ServerState, session_id: str, body: bytes) -> Response:
         undone=with_words(spoken.undone) if spoken.undone is not None else None,
         engagement=_builtins(spoken.engagement),
         made=_builtins(spoken.made),
+        gone=[_builtins(engagement) for engagement in spoken.gone],
         thread=spoken.thread,
         session=_builtins(spoken.session),
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from minutebook.archive.masking import unmarked
-from minutebook.model.engagement import SessionRecord
+from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.model.said import Renumber, Said, Undo, Unread
 from minutebook.verbs.correct import in_words
 from minutebook.web.pages import line, rounds_text
@@ -39,6 +39,11 @@ def said_rows(state: ServerState, session_id: str) -> list[SaidRow]:
 def names_of(record: SessionRecord) -> dict[str, str]:
     """Engagements as pages call them: their rounds, since ids are not shown (VIEW-13)."""
     return {unmarked(e.id): rounds_text(e) for e in record.engagements}
+
+
+def gone_words(engagement: Engagement) -> str:
+    """That another engagement has all rounds of one, which is no more."""
+    return line(f"no round is left of {engagement.topic} ({rounds_text(engagement)})")
 
 
 def words_of(said: Said, names: Mapping[str, str]) -> str:
