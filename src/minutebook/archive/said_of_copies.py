@@ -35,8 +35,8 @@ from minutebook.model.said import (
 )
 from minutebook.record.ledger import Entry
 
-RoundIds = Callable[[str], Sequence[str]]
-"""The ids of the prompts of a session's rounds; empty for a round without one."""
+PromptIds = Callable[[Iterable[str]], Mapping[str, Sequence[str]]]
+"""The ids of the prompts of the rounds of sessions that begin alike; empty for a round without."""
 Places = Sequence[int]
 """For each round of a beginning that two sessions share, its number in the other one."""
 
@@ -45,7 +45,7 @@ def with_copies(
     said: Mapping[str, list[Said]],
     order: Mapping[str, int],
     entries: Mapping[str, Entry],
-    ids: RoundIds,
+    prompts: PromptIds,
 ) -> dict[str, list[Said]]:
     """What was said of each session and of its copies, in the order it was said.
 
@@ -53,8 +53,11 @@ def with_copies(
     """
     found = dict(said)
     for members in _families(said, entries):
-        stands = mere_copies(entries[id].info for id in members)
-        known = {id: ids(id) for id in members}
+        known = prompts(members)
+        stands = mere_copies(
+            msgspec.structs.replace(entries[id].info, prompt_ids=tuple(filter(None, ids)))
+            for id, ids in known.items()
+        )
         for id in members:
             heard = [
                 item
