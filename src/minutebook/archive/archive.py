@@ -431,8 +431,8 @@ class Archive:
         return say(self, session, statement)
 
     def said(self, session: str | None = None) -> list[Said]:
-        """What a person said, of a session or of any, in order; taken back is marked."""
-        every = self.minutes.said(self.resolve(session)) if session else self.minutes.all_said()
+        """What was said of any session, or of one and its copies, in order; undone is marked."""
+        every = self.minutes.heard(self.resolve(session)) if session else self.minutes.all_said()
         return [masked(item, self.hide) for item in every]
 
     def search(

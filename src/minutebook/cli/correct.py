@@ -20,6 +20,7 @@ from minutebook.model.said import (
     Join,
     Move,
     Note,
+    Said,
     Split,
     Star,
     Statement,
@@ -210,7 +211,8 @@ def note(session: str, words: tuple[str, ...], **options: Any) -> None:
 def undo(session: str, **options: Any) -> None:
     """Take back your last correction: of SESSION, or of any session.
 
-    Run it again to take back the one before. Nothing is deleted; `list` still shows it.
+    It takes back the last one that `list` shows; run it again for the one before. Nothing is
+    deleted; `list` still shows it.
 
     \b
     Example:
@@ -225,6 +227,8 @@ def undo(session: str, **options: Any) -> None:
 def list_(session: str | None, roots: tuple[str, ...], archive: str | None, as_json: bool) -> None:
     """List your corrections, oldest first: of SESSION, or of every session.
 
+    Those of copies of SESSION are among them if they hold for it.
+
     \b
     Example:
       minutebook correct list Reed
@@ -238,7 +242,7 @@ def list_(session: str | None, roots: tuple[str, ...], archive: str | None, as_j
         when = instant(item.at)
         at = when.strftime("%Y-%m-%d %H:%M") if when else "(before)"
         of = "" if session else f"{terminal.one_line(book.short(item.session_id))}  "
-        line = f"{at:16}  {item.id}  {of}{terminal.one_line(in_words(item))}"
+        line = f"{at:16}  {item.id}  {of}{terminal.one_line(in_words(item))}{_of_copy(book, item)}"
         terminal.say(terminal.quiet(f"{line} (taken back)") if item.undone else line)
     if not said:
         terminal.note(f"There is no correction of {'this' if session else 'any'} session.")
@@ -260,7 +264,8 @@ def _print(book: Archive, spoken: Spoken, as_json: bool) -> None:
         return
     if spoken.undone is not None:
         name = terminal.one_line(book.short(spoken.session.session_id))
-        terminal.say(f"Taken back ({name}): {terminal.one_line(in_words(spoken.undone))}.")
+        words = f"{in_words(spoken.undone)}{_of_copy(book, spoken.undone)}"
+        terminal.say(f"Taken back ({name}): {terminal.one_line(words)}.")
     elif spoken.engagement is not None:
         for engagement in (spoken.engagement, spoken.made):
             if engagement is not None:
@@ -269,6 +274,11 @@ def _print(book: Archive, spoken: Spoken, as_json: bool) -> None:
         _print_session(book, spoken)
     if not spoken.indexed:
         terminal.note("Another run is writing the archive; it will update the index page.")
+
+
+def _of_copy(book: Archive, said: Said) -> str:
+    """That something was said of a copy of a session, where it was."""
+    return f" (said of {terminal.one_line(book.short(said.said_of))})" if said.said_of else ""
 
 
 def _line(engagement: Engagement) -> str:
