@@ -7,7 +7,7 @@ message may stand in several files because an old version copied history on resu
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -172,22 +172,23 @@ def copies_as_one(
     length: Callable[[str], int],
     *,
     by_session: bool,
-    fixed: Container[int] = (),
+    fits: Callable[[int, Place], bool] = lambda _at, _place: True,
 ) -> list[tuple[int, Place, tuple[str, ...]]]:
     """Rounds in their order, copies of one only once (SRCH-20).
 
     `holders` says where else the first message of a round stands. With `by_session`, a round adds
     nothing either where a session that was named before has it. Of each that is kept: its
-    position, the place in the longest session that has it (its own, where it is `fixed`), and
-    the other sessions.
+    position, the place in the longest session that has it and where it `fits`, and the other
+    sessions.
     """
     kept: list[tuple[int, Place, tuple[str, ...]]] = []
     known: dict[str | Place, int] = {}  # what was kept, and where in `kept`
     for at, place in enumerate(places):
         same = dict(holders.get(place, ())) | dict([place])
         id = place[0]
-        if len(same) > 1 and at not in fixed:
-            id = max(same, key=lambda own: (length(own), own))
+        if len(same) > 1:
+            longest = sorted(same, key=lambda own: (length(own), own), reverse=True)
+            id = next(own for own in longest if own == id or fits(at, (own, same[own])))
         best = (id, same[id])
         before = [known[own] for own in (same if by_session else (best,)) if own in known]
         if before:
