@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -15,16 +16,19 @@ from minutebook.archive.finding import search
 from minutebook.archive.refreshing import refresh
 from minutebook.archive.threads import threads
 from minutebook.derive.copies import mere_copies
+from minutebook.errors import NotFound
 from minutebook.extract.offline import OfflineExtractor
 from minutebook.index.query import Filters, Query
 from minutebook.mcp.tools import Tools
 from minutebook.model import SessionInfo
-from minutebook.model.engagement import Engagement
-from minutebook.model.said import Statement
+from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.model.said import SESSION_FIELDS, Statement
 from minutebook.verbs.check_archive import check_archive
 from minutebook.verbs.ingest import ingest
 from minutebook.verbs.stats import stats
 from minutebook.web.api import engagements, sessions
+from minutebook.web.mending import mend_page
+from minutebook.web.said import listed as said_listed
 from minutebook.web.state import ServerState
 from tests.archive.test_operations import put
 from tests.cli.conftest import Run
@@ -280,7 +284,7 @@ def test_a_session_and_its_copies_are_hidden_together(archive: Archive, run: Run
 
 def test_what_was_said_of_a_copy_is_said_of_what_stands_for_it(archive: Archive) -> None:
     """UND-06, UND-07, UND-08: the title a person gave before the conversation was copied, their
-    star and note; not to a fork that does not stand for it; the last word wins."""
+    star and note; not to a fork that does not stand for it."""
     refresh(archive)
     archive.say(FIRST, said.Set(values={"title": "Orchard", "summary": "All in all."}))
     archive.say(FIRST, said.Star())
@@ -290,9 +294,109 @@ def test_what_was_said_of_a_copy_is_said_of_what_stands_for_it(archive: Archive)
     (row, other) = archive.sessions().sessions
     assert (row.title, row.starred, other.title == "Orchard") == ("Orchard", True, False)
     assert not archive.record(OTHER).starred
-    archive.say(FORK, said.Set(values={"title": "Orchard, second year"}))
-    assert archive.record(FORK).title == "Orchard, second year"
-    assert archive.record(FIRST).title == "Orchard"
+
+
+def field(name: str) -> tuple[Callable[[str], Statement], Callable[[SessionRecord], object]]:
+    """A field of a session: how a person sets it, and what the record has of it."""
+    kept = {"summary": "session_summary"}.get(name, name)
+    return (lambda word: said.Set(values={name: word})), (lambda record: getattr(record, kept))
+
+
+OF_SESSIONS: dict[str, tuple[Callable[[str], Statement], Callable[[SessionRecord], object]]] = {
+    **{name: field(name) for name in SESSION_FIELDS},
+    "note": (lambda word: said.Note(text=word), lambda record: record.note),
+    "star": (lambda word: said.Unstar() if word == "one" else said.Star(), lambda r: r.starred),
+}
+"""What is said of a session, by a word; and what its record has of it."""
+
+
+@pytest.mark.parametrize("kind", OF_SESSIONS)
+def test_what_is_said_of_a_session_is_said_of_its_mere_copies(archive: Archive, kind: str) -> None:
+    """UND-07, UND-08: of those that lists leave out, and of nobody else; what is said of a copy
+    by its own id later is its own, and changes nothing that lists show."""
+    say, of = OF_SESSIONS[kind]
+    before = of(archive.record(OTHER))
+
+    def now() -> list[object]:
+        return [of(archive.record(id)) for id in (FORK, FIRST)]
+
+    archive.say(FIRST, say("one"))
+    one, same = now()
+    assert one == same
+    archive.say(FORK, say("two"))
+    two, same = now()
+    assert two == same != one
+    archive.say(FIRST, say("one"))
+    assert now() == [two, one]
+    archive.say(FORK, say("two"))
+    assert now() == [two, two]
+    for _ in range(4):
+        archive.say(FORK, said.Undo())
+    assert of(archive.record(OTHER)) == before
+    with pytest.raises(NotFound):
+        archive.say(FORK, said.Undo())
+
+
+def test_lists_show_the_word_on_the_most_complete_session(archive: Archive, run: Run) -> None:
+    """UND-08: when a session goes on once more in another one, its title goes on, not that which
+    a lesser copy was given afterwards; in the list, as in every row of ``--copies``."""
+    archive.say(FORK, said.Set(values={"title": "What lists show"}))
+    archive.say(FIRST, said.Set(values={"title": "What nobody sees", "summary": "Of all"}))
+    late = f"{'d' * 8}-2222-4333-8444-555555555555"
+    own = rounds(3, own="fork", start=5)
+    put(archive.places[0], *rounds(4), *own, *rounds(3, own="late", start=8), name=late)
+    now = Archive(archive.root, archive.places)
+    ingest(now, OfflineExtractor(), ended=True)
+    rows = json.loads(run("sessions", "--copies", "--json", *places_of(now)).out)["sessions"]
+    titles = {row["id"]: row["title"] for row in rows if row["id"] != OTHER}
+    shown = "What lists show"
+    assert titles == {late: shown, FORK: shown, FIRST: "What nobody sees"}
+    assert now.record(late).session_summary == "Of all", "nobody said anything else of that"
+    assert [s.title for s in now.sessions() if s.copies] == [shown]
+
+
+@pytest.mark.parametrize("front", ["CLI", "viewer", "API"])
+def test_what_was_said_of_a_copy_is_listed_where_it_holds(
+    archive: Archive, run: Run, front: str
+) -> None:
+    """UND-07, UND-08: with the copy it was said of; also that it was taken back; what does not
+    hold for a session is not in its list."""
+    places = places_of(archive)
+    archive.say(FORK, said.Set(values={"title": "Mine"}))
+    archive.say(FIRST, said.Star("1"))
+    archive.say(FIRST, said.Note(text="by a copy"))
+    archive.say(FIRST, said.Set(values={"title": "Not heard"}))
+
+    def listed(session: str) -> str:
+        if front == "CLI":
+            return run("correct", "list", session, *places).out
+        state = ServerState(archive.root, archive.places)
+        request: Any = type("Request", (), {"query_params": {}, "headers": {}})()
+        page = mend_page if front == "viewer" else said_listed
+        return html.unescape(bytes(page(state, request, session).body).decode())
+
+    told = listed(FORK)
+    assert told.count("by a copy") >= 1 and "starred" in told and "Mine" in told
+    assert FIRST[:8] in told and "Not heard" not in told
+    assert "Mine" not in listed(OTHER) and "starred" in listed(OTHER)
+    archive.say(FORK, said.Undo())
+    assert not archive.record(FORK).note
+    assert any(word in listed(FORK) for word in ("taken back", '"undone":true'))
+    assert archive.record(FIRST).title == "Not heard", "which no list of another one has"
+
+
+def test_undo_takes_back_what_the_list_has_last(archive: Archive, run: Run) -> None:
+    """UND-07, UND-08: wherever it was said, and says where."""
+    places = places_of(archive)
+    archive.say(FORK, said.Star())
+    archive.say(FIRST, said.Hide("1"))
+    taken = run("correct", "undo", FORK, *places)
+    assert taken.out == f"Taken back ({FORK[:8]}): hid '{shared(archive)[FIRST].id}' " + (
+        f"(said of {FIRST[:8]}).\n"
+    )
+    assert not any(e.hidden for e in shared(archive).values()) and archive.record(FORK).starred
+    last = run("correct", "list", FORK, *places).out.splitlines()[-1]
+    assert last.endswith(f"(said of {FIRST[:8]})") and "took back" in last
 
 
 def test_a_fork_made_later_has_what_was_said(archive: Archive, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,10 @@ import pytest
 from minutebook.archive import Archive
 from minutebook.archive.engagements import rounds_of_engagement
 from minutebook.archive.finding import search
+from minutebook.archive.threads import threads
 from minutebook.cli.main import main
 from minutebook.cli.remedies import worded as cli_worded
-from minutebook.derive.genealogy import Copy, copied
+from minutebook.derive.genealogy import Copy, copied, one_id_each
 from minutebook.errors import Ambiguous
 from minutebook.extract.anthropic import AnthropicExtractor
 from minutebook.extract.offline import OfflineExtractor
@@ -25,6 +26,7 @@ from minutebook.index.query import Query
 from minutebook.mcp.remedies import worded as mcp_worded
 from minutebook.mcp.tools import Tools
 from minutebook.model.engagement import SessionRecord
+from minutebook.model.round import QUEUED
 from minutebook.model.said import Set
 from minutebook.record.engagements import append_record
 from minutebook.verbs.correct import correct
@@ -68,6 +70,12 @@ def held(tmp_path: Path) -> Held:
         return Archive(tmp_path / "archive", (tmp_path / "p",))
 
     return make
+
+
+def queued(text: str, minute: int) -> Record:
+    """Something typed while the model was busy, of which nothing came any more."""
+    at = f"2026-03-01T10:{minute:02}:00.000Z"
+    return {"type": "queue-operation", "operation": "enqueue", "timestamp": at, "content": text}
 
 
 def asked(stub: Stub) -> list[str]:
@@ -282,6 +290,87 @@ def test_a_mere_copy_counts_nowhere_however_it_was_cut(held: Held) -> None:
     assert Tools(archive).stats().startswith("1 session, ")
     archive.say(FORK, Set("another-cut", values={"topic": "What I call it"}))
     assert "What I call it" in [engagement.topic for _, engagement in archive.engagements()]
+
+
+def test_what_waited_in_a_queue_is_one_prompt_with_what_was_sent() -> None:
+    """UND-08, FMT-16: it is the next one in the copy, if it says the same; whatever comes after
+    it, and other words, are prompts of their own."""
+    a, b, c, d = (f"{letter}{'0' * 20}" for letter in "abcd")
+    x, y = f"{QUEUED}{'1' * 20}", f"{QUEUED}{'2' * 20}"
+    words = {("old", 3): "go on", ("old", 4): "and then", ("new", 3): "go on", ("new", 5): "stop"}
+
+    def ids(**sessions: Sequence[str]) -> Mapping[str, Sequence[str]]:
+        return one_id_each(sessions, lambda *place: words.get(place, ""))
+
+    new = [a, b, c, "", d]
+    assert ids(old=[a, b, x], new=new) == {"old": (a, b, c), "new": new}
+    assert ids(old=[a, b, x, y], new=new)["old"] == (a, b, c, y)
+    for alone in ([a, d, x], [b, x, a], [x, a, b], [x], [a, b]):
+        assert ids(old=alone, new=new)["old"] == alone, "something else came before, or nothing"
+    assert ids(old=[a, b, x], new=[a, b, y])["old"] == [a, b, x], "it waits in both"
+
+
+SENT = "Please prune the shared tree 5."
+"""What `rounds` asks in the fifth round."""
+CLAIMS: dict[str, Callable[[Archive], object]] = {
+    "sessions": lambda a: [session.id for session in a.sessions()],
+    "engagements": lambda a: {record.session_id for record, _ in a.engagements()},
+    "index page": lambda a: FIRST[:8] in a.layout.engagements_index.read_text(),
+    "report": lambda a: a.report(since="2026-01-01").projects,
+    "threads": lambda a: {key for t in threads(a).every for key in t.members},
+    "search": lambda a: [(h.session_id, h.round) for h in a.search(SENT, mode="lexical")],
+}
+"""What front ends say that knows a copy from what is work of its own."""
+
+
+@pytest.mark.parametrize("front", CLAIMS)
+def test_what_a_copy_was_asked_last_is_not_work_of_its_own(held: Held, front: str) -> None:
+    """UND-08, SRCH-20: a prompt that waited in the queue when its session ended, and was sent in
+    the one that went on, counts once: nothing of it is listed, still open or in a thread twice."""
+
+    def of(archive: Archive) -> object:
+        ingest(archive, OfflineExtractor(), ended=True)
+        return CLAIMS[front](Archive(archive.root, archive.places))
+
+    branch = {"gitBranch": "feat/prune"}
+    first, fork = ([{**record, **branch} for record in rounds(count)] for count in (4, 8))
+    other = [{**record, **branch} for record in rounds(4, own="other", start=20)]
+    plain = of(held(first=first, fork=fork, other=other))
+    archive = held(first=[*first, queued(SENT, 5)], fork=fork, other=other)
+    assert of(Archive(archive.root.parent / "again", archive.places)) == plain
+
+
+def test_what_waited_belongs_to_the_engagement_of_what_was_sent(held: Held) -> None:
+    """UND-08: the session has the engagements of the one that went on for all its rounds."""
+    archive = held(first=[*rounds(4), queued(SENT, 5)], fork=rounds(8))
+    ingest(archive, OfflineExtractor(), ended=True)
+    record = told(archive, FIRST)
+    assert (record.rounds, record.copy_of, record.copied) == (5, FORK, 5)
+    assert {e.id for e in record.engagements} <= {e.id for e in told(archive, FORK).engagements}
+
+
+def test_what_was_asked_last_and_never_sent_stays(held: Held) -> None:
+    """UND-08: other words in the queue are a prompt that only this session has; nor does a copy
+    that was sent something else take it over."""
+    archive = held(first=[*rounds(4), queued("Now sell the apples.", 5)], fork=rounds(8))
+    ingest(archive, OfflineExtractor(), ended=True)
+    record = told(archive, FIRST)
+    assert (record.copied, record.engagements[-1].turn_range) == (4, (5, 5))
+    assert {session.id for session in archive.sessions()} == {FIRST, FORK}
+
+
+def test_work_that_begins_with_what_waited_began_when_it_was_sent(held: Held) -> None:
+    """UND-08: such work has the moment and the branch of the copy that did it, so that it counts
+    once; and a person's word on it holds in both."""
+    archive = held(first=[*rounds(4), queued(SENT, 5)], fork=rounds(8))
+    with serve(lambda *_: good_reply((1, 4), (5, 8))) as stub:
+        by_model(archive, stub)
+    (_, here), (_, there) = told(archive, FIRST).engagements, told(archive, FORK).engagements
+    assert (here.turn_range, here.started, here.branches) == (
+        *((5, 5), there.started, there.branches),
+    )
+    archive.say(FORK, Set("5", values={"topic": "What I call it"}))
+    assert told(archive, FIRST).engagements[1].topic == "What I call it"
 
 
 def _listed(archive: Archive) -> list[str]:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
+import pytest
 from click.testing import CliRunner
 
+from minutebook import said
 from minutebook.archive import Archive
 from minutebook.archive.budgets import budget_overview
 from minutebook.archive.finding import search
 from minutebook.cli.main import cli
 from minutebook.extract.offline import OfflineExtractor
 from minutebook.index.query import Filters, Query, parse_query
+from minutebook.model.said import Statement
+from minutebook.record.engagements import append_record
 from minutebook.verbs.correct import correct
 from minutebook.verbs.ingest import ingest
 from minutebook.verbs.stats import stats
@@ -60,6 +65,49 @@ def test_a_fork_is_one_hit_the_most_complete(tmp_path: Path) -> None:
     ], "also where one is found by its label and the other by what was said"
     (own,) = search(archive, parse_query("quince"), where="turns", mode="lexical").hits
     assert (own.session_id, own.round, own.copies) == (FORK, 3, ())
+
+
+LABELS: dict[str, Statement] = {
+    "title": said.Set(values={"title": "Pomology for beginners"}),
+    "topic": said.Set("1", values={"topic": "Pomology for beginners"}),
+    "outcome": said.Set("1", values={"outcome": "Wrote pomology for beginners."}),
+    "note": said.Note(text="pomology for beginners"),
+}
+
+
+@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("spoken_of", [FIRST, FORK])
+def test_a_label_is_shown_in_the_most_complete_copy(
+    tmp_path: Path, label: str, spoken_of: str
+) -> None:
+    """SRCH-19, SRCH-20: a title, a topic or a note that copies have is one hit where most of the
+    conversation is, whichever of them it was found in; with the others named, and quoted."""
+    places = tmp_path / "p"
+    for name, more in ((FORK, ()), (FIRST, ("medlar",)), (OTHER, ("medlar", "quince"))):
+        put(places, *rounds("walnut", "cherry", *more), name=name)
+    archive = Archive(tmp_path / "archive", (places,))
+    ingest(archive, OfflineExtractor())
+    archive.say(spoken_of, LABELS[label])
+    for mode in ("lexical", "hybrid"):
+        found = search(archive, parse_query("pomology beginners"), mode=mode).hits
+        assert [(hit.session_id, hit.copies) for hit in found] == [(OTHER, (FIRST, FORK))]
+        assert (found[0].round, found[0].side, found[0].is_label) == (1, label, True)
+        assert "omology" in found[0].snippet.text
+
+
+def test_a_label_that_only_one_copy_has_is_shown_there(tmp_path: Path) -> None:
+    """SRCH-19, SRCH-20: another topic, or one that lacks words, is not quoted in its place."""
+    places = tmp_path / "p"
+    put(places, *rounds("walnut", "cherry"), name=FIRST)
+    put(places, *rounds("walnut", "cherry", "quince"), name=FORK)
+    archive = Archive(tmp_path / "archive", (places,))
+    ingest(archive, OfflineExtractor())
+    record = archive.minutes.stored()[FIRST]
+    for id in ("another", record.engagements[0].id):
+        own = msgspec.structs.replace(record.engagements[0], id=id, topic="Pomology for beginners")
+        append_record(archive.layout, msgspec.structs.replace(record, engagements=(own,)))
+        (hit,) = search(archive, parse_query("pomology"), mode="lexical").hits
+        assert (hit.session_id, hit.copies, hit.side) == (FIRST, (FORK,), "topic")
 
 
 def test_engagements_of_copies_are_listed_once(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ from minutebook.archive.masking import HiddenRecords, Hide, hide
 from minutebook.archive.masking import hidden as masked
 from minutebook.archive.minutes import Minutes, card, version_of
 from minutebook.archive.names import by_id, by_name, nearest, shortest
+from minutebook.archive.prompts import of_copies
 from minutebook.archive.session import OpenSession, current_transcript
 from minutebook.archive.sessions import Known, SessionList, SessionSummary, Skims
 from minutebook.archive.settings import Settings, read_settings
@@ -99,7 +100,8 @@ class Archive:
         self._shorts: tuple[object, dict[str, str]] | None = None
         self._all: tuple[object, dict[str, SessionSummary], list[Trouble]] | None = None
         roster, settings = (lambda: self.roster), (lambda: self.settings)
-        self.minutes = Minutes(self.layout, self._entries, roster, settings, self._work, self._lock)
+        knows = self._entries, roster, settings, self._work, partial(of_copies, self)
+        self.minutes = Minutes(self.layout, *knows, self._lock)
         problem = format_problem(self.layout)
         if problem is not None and problem.newer:
             raise Conflict(str(problem))
@@ -430,8 +432,8 @@ class Archive:
         return say(self, session, statement)
 
     def said(self, session: str | None = None) -> list[Said]:
-        """What a person said, of a session or of any, in order; taken back is marked."""
-        every = self.minutes.said(self.resolve(session)) if session else self.minutes.all_said()
+        """What was said of any session, or of one and its copies, in order; undone is marked."""
+        every = self.minutes.heard(self.resolve(session)) if session else self.minutes.all_said()
         return [masked(item, self.hide) for item in every]
 
     def search(

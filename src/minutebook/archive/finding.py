@@ -11,7 +11,7 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.facets import EVERYTHING, Counts, Narrowing, narrowed
-from minutebook.archive.folding import folded, hidden_once, once
+from minutebook.archive.folding import folded, hidden_once, once, same_label
 from minutebook.archive.hit import Hit, iso, resumed, told
 from minutebook.archive.masking import hidden
 from minutebook.archive.passing import (
@@ -131,11 +131,14 @@ def search(
         found = _ordered(found, places, query, {row for row, item in items.items() if item.whole})
 
     def opened(hit: Hit, place: tuple[str, int]) -> Hit | None:
-        """The same words in another session."""
-        item = engine.turn(*place)
+        """The same words, or the same label, in another session."""
+        first = items[hit.row]
+        if hit.is_label:
+            item = same_label(engine, records, query, hit, place)
+        else:
+            item = engine.turn(*place)
         if item is None:
             return None
-        first = items[hit.row]
         item = msgspec.structs.replace(item, score=hit.score, done=first.done, typed=first.typed)
         items[item.row] = item
         return hit_of(item, records, query, there)

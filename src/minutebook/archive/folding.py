@@ -7,7 +7,8 @@ What was said in both is found once; what only one of them has is found there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -18,6 +19,7 @@ from minutebook.derive.genealogy import (
     Pair,
     Place,
     copies_as_one,
+    is_one,
     with_copies,
     without_copies,
 )
@@ -26,8 +28,8 @@ from minutebook.model.engagement import SessionRecord
 
 if TYPE_CHECKING:
     from minutebook.archive.hit import Hit
-    from minutebook.index.engine import Engine
-    from minutebook.index.query import Filters
+    from minutebook.index.engine import Engine, Ranked
+    from minutebook.index.query import Filters, Query
 
 
 def folded(
@@ -41,18 +43,26 @@ def folded(
 ) -> list[Hit]:
     """Hits in their order, each conversation once, with the sessions that also have it.
 
-    `opened` gives the hit for the same words in another session. Where filters hold, only
-    sessions that were found may stand for others (not `anywhere`). Labels are a session's own.
+    `opened` gives the hit for the same words in another session, or for the same label, where
+    that has it. Where filters hold, only sessions that were found may stand for others (not
+    `anywhere`).
     """
     found = []
     places = [(hit.session_id, hit.round) for hit in hits]
     within = None if anywhere else {id for id, _ in places}
-    labels = {at for at, hit in enumerate(hits) if hit.is_label}
+
+    @cache
+    def elsewhere(at: int, place: Place) -> Hit | None:
+        return opened(hits[at], place)
+
+    def fits(at: int, place: Place) -> bool:
+        return not hits[at].is_label or elsewhere(at, place) is not None
+
     for at, own, others in kept_places(
-        archive, engine, places, within, by_session=by_session, fixed=labels
+        archive, engine, places, within, by_session=by_session, fits=fits
     ):
         hit = hits[at]
-        if places[at] != own and (other := opened(hit, own)) is not None:
+        if places[at] != own and (other := elsewhere(at, own)) is not None:
             hit = other
         elif places[at] != own:
             others = tuple(id for id in (own[0], *others) if id != hit.session_id)
@@ -67,7 +77,7 @@ def kept_places(
     within: Collection[str] | None = None,
     *,
     by_session: bool,
-    fixed: Container[int] = (),
+    fits: Callable[[int, Place], bool] = lambda _at, _place: True,
 ) -> list[tuple[int, Place, tuple[str, ...]]]:
     """Rounds without copies of them: which of some, where they are best read, who else has them."""
 
@@ -82,7 +92,35 @@ def kept_places(
     from minutebook.archive.lineage import ties
 
     holders = with_copies(engine.holders(places), places, ties(archive))
-    return copies_as_one(places, holders, length, by_session=by_session, fixed=fixed)
+    return copies_as_one(places, holders, length, by_session=by_session, fits=fits)
+
+
+def same_label(
+    engine: Engine,
+    records: Mapping[str, SessionRecord],
+    query: Query,
+    hit: Hit,
+    place: Place,
+) -> Ranked | None:
+    """The label of a hit in a copy: its title, or the same engagement at a place there; None where
+    the copy's has not all words of the query that the hit's has."""
+    from minutebook.index.entry import TITLE
+    from minutebook.index.snippet import words_in
+
+    session_id, round = place
+    key = TITLE
+    if hit.kind == "engagement":
+        record = records.get(session_id)
+        here = [e for e in record.engagements if e.covers(round)] if record is not None else []
+        if hit.engagement is None or not here or not is_one(hit.engagement, here[0]):
+            return None
+        key = f"engagement:{here[0].id}"
+    both = engine.beside(hit.row, session_id, key)
+    if both is None:
+        return None
+    own, other = both
+    told, there = (words_in(f"{e.asked}\n{e.full}", query) for e in (own, other.entry))
+    return other if told <= there else None
 
 
 def once(archive: Archive, pairs: Iterable[Pair]) -> tuple[list[Pair], int]:

@@ -6,14 +6,14 @@ Read again whenever one of their files has changed (VIEW-02); a parse is kept un
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
 
 from minutebook.archive.coverage import SaidSummary, SessionSaid, Work, covered, session_said
 from minutebook.archive.coverage import summary_said as summary_of
-from minutebook.archive.said_of_copies import with_copies
+from minutebook.archive.said_of_copies import PromptIds, with_copies
 from minutebook.archive.settings import Settings
 from minutebook.derive.identity import identify, titled
 from minutebook.derive.prospective import with_prospective
@@ -50,11 +50,12 @@ class Minutes:
         roster: Callable[[], Roster],
         settings: Callable[[], Settings],
         work: Callable[[str], Work],
+        prompts: PromptIds,
         lock: threading.RLock,
     ) -> None:
         self._layout = layout
         self._entries, self._roster, self._settings = entries, roster, settings
-        self._work = work
+        self._work, self._prompts = work, prompts
         self._version: tuple[Version, ...] = ()
         self._version_heard: tuple[Version, ...] = ()
         self._records: dict[str, SessionRecord] = {}
@@ -152,12 +153,6 @@ class Minutes:
             known = self._merges[id] = (record, said, merged)
         return known[2]
 
-    def _round_ids(self, session_id: str) -> Sequence[str]:
-        info = self._entries()[session_id].info
-        if len(info.prompt_ids) == info.rounds:
-            return info.prompt_ids  # one each: no need to read the rounds
-        return [round.id for round in self._work(session_id).rounds]
-
     def _hear(self) -> None:
         """What a person said: a run that writes asks for every session, and writes other files."""
         version = self._version_said
@@ -169,7 +164,7 @@ class Minutes:
         for item in self._every:
             self._said.setdefault(item.session_id, []).append(item)
         order = {item.id: at for at, item in enumerate(self._every)}
-        self._heard = with_copies(self._said, order, self._entries(), self._round_ids)
+        self._heard = with_copies(self._said, order, self._entries(), self._prompts)
         self._whole = {id: session_said(items) for id, items in self._heard.items()}
         self._version_heard = version
 

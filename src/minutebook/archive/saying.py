@@ -73,29 +73,30 @@ def say(archive: Archive, session: str, statement: Statement) -> Spoken:
 def say_all(archive: Archive, session: str, statements: Sequence[Statement]) -> list[Spoken]:
     """The same of several at once: all are checked before one is written. `Undo` stands alone."""
     layout, (statement, *more) = archive.layout, statements
+    taken_back: Said | None = None
     if not archive.exists:
         raise NotFound("There is no archive yet: `minutebook ingest` makes one.")
     session_id = archive.resolve(session) if session or not isinstance(statement, Undo) else None
     with patiently(layout.said_lock, "correct", PATIENCE):
-        taken_back: Said | None = None
         before: Sequence[Engagement] = ()
         checked: list[Statement]
         if isinstance(statement, Undo):
             assert not more
             taken_back = _last(archive, session_id)
-            session_id, checked = taken_back.session_id, [Undo(taken_back.id)]
+            session_id, checked = session_id or taken_back.session_id, [Undo(taken_back.id)]
         else:
             assert session_id is not None
             record = archive.stored_record(session_id)
             before = record.engagements
             checked = [_checked(archive, record, one) for one in statements]
         told: list[Said] = []
+        of = taken_back.said_of or session_id if taken_back is not None else session_id
         for one in checked:
-            add_said(layout, session_id, one)
-            told.append(archive.minutes.said(session_id)[-1])
+            add_said(layout, of, one)
+            told.append(archive.minutes.said(of)[-1])
     indexed = index_said(archive, session_id)
     gone = left_without_rounds(archive, session_id, before)
-    return [_spoken(archive, said, taken_back, gone, indexed) for said in told]
+    return [_spoken(archive, session_id, said, taken_back, gone, indexed) for said in told]
 
 
 def left_without_rounds(
@@ -108,12 +109,13 @@ def left_without_rounds(
 
 def _spoken(
     archive: Archive,
+    session_id: str,
     said: Said,
     undone: Said | None,
     gone: tuple[Engagement, ...],
     indexed: bool,
 ) -> Spoken:
-    record = archive.record(said.session_id)
+    record = archive.record(session_id)
     shown = hidden(said, archive.hide)
     last = undone.statement if undone is not None else said.statement
     about = getattr(last, "engagement", "")
@@ -128,7 +130,7 @@ def _spoken(
         engagement=found.get(about),
         made=found.get(made),
         gone=gone if _moves(said.statement) else (),
-        thread=_thread_of(archive, said.session_id, last)
+        thread=_thread_of(archive, session_id, last)
         if isinstance(last, Thread | Unthread)
         else None,
         indexed=indexed,
@@ -155,9 +157,9 @@ def _ids(archive: Archive, record: SessionRecord) -> list[str]:
 
 
 def _last(archive: Archive, session_id: str | None) -> Said:
-    """The last thing said that holds: of a session, or of any."""
+    """The last thing said that holds: for a session, or for any."""
     minutes = archive.minutes
-    every = minutes.said(session_id) if session_id is not None else minutes.all_said()
+    every = minutes.heard(session_id) if session_id is not None else minutes.all_said()
     for said in reversed(every):
         if not said.undone and not isinstance(said.statement, Undo | Renumber | Unread):
             return said

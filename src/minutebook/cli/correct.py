@@ -10,7 +10,7 @@ import click
 from minutebook.archive import Archive
 from minutebook.archive.names import nearest
 from minutebook.cli import completion, terminal
-from minutebook.cli.corrected import print_spoken
+from minutebook.cli.corrected import of_copy, print_spoken
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.derive.times import instant
@@ -245,7 +245,8 @@ def note(
 def undo(session: str, **options: Any) -> None:
     """Take back your last correction: of SESSION, or of any session.
 
-    Run it again to take back the one before. Nothing is deleted; `list` still shows it.
+    It takes back the last one that `list` shows; run it again for the one before. Nothing is
+    deleted; `list` still shows it.
 
     \b
     Example:
@@ -260,6 +261,8 @@ def undo(session: str, **options: Any) -> None:
 def list_(session: str | None, roots: tuple[str, ...], archive: str | None, as_json: bool) -> None:
     """List your corrections, oldest first: of SESSION, or of every session.
 
+    Those of copies of SESSION are among them if they hold for it.
+
     \b
     Example:
       minutebook correct list Reed
@@ -273,7 +276,7 @@ def list_(session: str | None, roots: tuple[str, ...], archive: str | None, as_j
         when = instant(item.at)
         at = when.strftime("%Y-%m-%d %H:%M") if when else "(before)"
         of = "" if session else f"{terminal.one_line(book.short(item.session_id))}  "
-        line = f"{at:16}  {item.id}  {of}{terminal.one_line(in_words(item))}"
+        line = f"{at:16}  {item.id}  {of}{terminal.one_line(in_words(item))}{of_copy(book, item)}"
         terminal.say(terminal.quiet(f"{line} (taken back)") if item.undone else line)
     if not said:
         terminal.note(f"There is no correction of {'this' if session else 'any'} session.")

@@ -10,7 +10,7 @@ from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
 from minutebook.derive.wording import rounds_text
 from minutebook.model.engagement import Engagement
-from minutebook.model.said import Set
+from minutebook.model.said import Said, Set
 from minutebook.verbs.correct import in_words, with_words
 
 
@@ -28,7 +28,8 @@ def print_spoken(book: Archive, spoken: Spoken, as_json: bool) -> None:
         return
     if spoken.undone is not None:
         name = terminal.one_line(book.short(spoken.session.session_id))
-        terminal.say(f"Taken back ({name}): {terminal.one_line(in_words(spoken.undone))}.")
+        words = f"{in_words(spoken.undone)}{of_copy(book, spoken.undone)}"
+        terminal.say(f"Taken back ({name}): {terminal.one_line(words)}.")
     elif spoken.engagement is not None:
         for engagement in (spoken.engagement, spoken.made):
             if engagement is not None:
@@ -41,6 +42,11 @@ def print_spoken(book: Archive, spoken: Spoken, as_json: bool) -> None:
     print_gone(spoken.gone, f"correct undo {name}")
     if not spoken.indexed:
         terminal.note("Another run is writing the archive; it will update the index page.")
+
+
+def of_copy(book: Archive, said: Said) -> str:
+    """That something was said of a copy of a session, where it was."""
+    return f" (said of {terminal.one_line(book.short(said.said_of))})" if said.said_of else ""
 
 
 def print_gone(gone: Sequence[Engagement], undo: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from minutebook.derive.genealogy import LEAST_ID
+from minutebook.derive.genealogy import LEAST_ID, waiting
 from minutebook.model import SessionInfo
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ def mere_copies(sessions: Iterable[SessionInfo], edges: Iterable[Edge] = ()) -> 
 
     A fork with a prompt of its own is not a mere copy. Of two with the same prompts the one with
     more rounds, else the one that went on longer, stands for both. `edges` tell of copies that have
-    other ids.
+    other ids, if only for what waited in the queue at the end.
     """
     held: dict[str, set[str]] = {}
     holders: dict[str, list[str]] = {}
@@ -62,9 +62,16 @@ def _under_other_ids(
     """Sessions all of whose rounds another one has, as the lineage infers; and that one."""
     for edge in edges:
         older, newer = infos.get(edge.older), infos.get(edge.newer)
-        if edge.recorded or not edge.shared or older is None or newer is None:
+        if not edge.shared or older is None or newer is None:
             continue
-        if len(edge.shared) >= newer.rounds:
+        if len(edge.shared) >= newer.rounds and (not edge.recorded or _waits(newer, older)):
             yield newer.id, older.id
-        elif edge.shared[-1] >= older.rounds:
+        elif edge.shared[-1] >= older.rounds and (not edge.recorded or _waits(older, newer)):
             yield older.id, newer.id
+
+
+def _waits(one: SessionInfo, other: SessionInfo) -> bool:
+    """Whether another session has every prompt of one by its id, but for what waited at its end."""
+    ids = one.prompt_ids
+    begun = len(ids) - waiting(ids)
+    return 0 < begun < len(ids) and set(ids[:begun]) <= set(other.prompt_ids)

@@ -7,13 +7,14 @@ message may stand in several files because an old version copied history on resu
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
 from minutebook.model import Link
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.model.lineage import Edge
+from minutebook.model.round import QUEUED
 
 Pair = tuple[SessionRecord, Engagement]
 Place = tuple[str, int]
@@ -75,6 +76,57 @@ def beginning(rounds: Sequence[str], places: Mapping[str, int]) -> tuple[int, ..
     return tuple(found[:shared])
 
 
+def waiting(prompt_ids: Sequence[str]) -> int:
+    """How many prompts at the end of a session were still in its queue when it ended."""
+    sent = (at for at, id in enumerate(reversed(prompt_ids)) if not id.startswith(QUEUED))
+    return next(sent, len(prompt_ids))
+
+
+def one_id_each(
+    sessions: Mapping[str, Sequence[str]], asked: Callable[[str, int], str]
+) -> dict[str, Sequence[str]]:
+    """The ids of the rounds' prompts of sessions that begin alike, one for each prompt.
+
+    What waited in the queue when a session ended was sent in the copy that went on, under another
+    id: it is the next prompt there, in the same words (`asked`, of a round).
+    """
+    found = dict(sessions)
+    for session_id, rounds in sessions.items():
+        begun = len(rounds) - waiting(rounds)
+        if begun < len(rounds):
+            each = (_sent(session_id, other, sessions, asked) for other in sessions)
+            if sent := max(each, key=len):
+                found[session_id] = (*rounds[:begun], *sent, *rounds[begun + len(sent) :])
+    return found
+
+
+def _sent(
+    session_id: str,
+    other: str,
+    sessions: Mapping[str, Sequence[str]],
+    asked: Callable[[str, int], str],
+) -> list[str]:
+    """The ids that another session has for prompts that waited at the end of one."""
+    rounds, theirs = sessions[session_id], sessions[other]
+    number = len(rounds) - waiting(rounds)
+    last = first_id(reversed(rounds[:number]))
+    if last is None or last not in theirs:
+        return []
+    found: list[str] = []
+    begun = theirs.index(last) + 1
+    for there, id in enumerate(theirs[begun:], begun + 1):
+        if len(id) < LEAST_ID:
+            continue
+        number += 1
+        if number > len(rounds) or id.startswith(QUEUED):
+            break
+        words = asked(session_id, number)
+        if not words or words != asked(other, there):
+            break
+        found.append(id)
+    return found
+
+
 def shared_history(sessions: Iterable[tuple[str, Iterable[str]]]) -> dict[str, list[Link]]:
     """Links between sessions that hold the same messages, most shared first.
 
@@ -99,13 +151,13 @@ def shared_history(sessions: Iterable[tuple[str, Iterable[str]]]) -> dict[str, l
 def with_copies(
     holders: Mapping[Place, Sequence[Place]], places: Iterable[Place], edges: Iterable[Edge]
 ) -> dict[Place, list[Place]]:
-    """Who else has rounds: by the ids of their messages, and by history that a copy gave other
-    ids (`edges` that are inferred)."""
+    """Who else has rounds: by the ids of their messages, and by history that has other ids in a
+    copy (`edges`)."""
     found = {place: list(others) for place, others in holders.items()}
     wanted = set(places)
     sessions = {id for id, _ in wanted}
     for edge in edges:
-        if edge.recorded or not edge.shared or not sessions & {edge.older, edge.newer}:
+        if not edge.shared or not sessions & {edge.older, edge.newer}:
             continue
         for here, there in enumerate(edge.shared, 1):
             own = ((edge.newer, here), (edge.older, there))
@@ -120,22 +172,23 @@ def copies_as_one(
     length: Callable[[str], int],
     *,
     by_session: bool,
-    fixed: Container[int] = (),
+    fits: Callable[[int, Place], bool] = lambda _at, _place: True,
 ) -> list[tuple[int, Place, tuple[str, ...]]]:
     """Rounds in their order, copies of one only once (SRCH-20).
 
     `holders` says where else the first message of a round stands. With `by_session`, a round adds
     nothing either where a session that was named before has it. Of each that is kept: its
-    position, the place in the longest session that has it (its own, where it is `fixed`), and
-    the other sessions.
+    position, the place in the longest session that has it and where it `fits`, and the other
+    sessions.
     """
     kept: list[tuple[int, Place, tuple[str, ...]]] = []
     known: dict[str | Place, int] = {}  # what was kept, and where in `kept`
     for at, place in enumerate(places):
         same = dict(holders.get(place, ())) | dict([place])
         id = place[0]
-        if len(same) > 1 and at not in fixed:
-            id = max(same, key=lambda own: (length(own), own))
+        if len(same) > 1:
+            longest = sorted(same, key=lambda own: (length(own), own), reverse=True)
+            id = next(own for own in longest if own == id or fits(at, (own, same[own])))
         best = (id, same[id])
         before = [known[own] for own in (same if by_session else (best,)) if own in known]
         if before:

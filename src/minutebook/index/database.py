@@ -298,6 +298,13 @@ def turn(connection: Connection, session_id: str, round: int) -> int | None:
     return None if found is None else int(found[0])
 
 
+def keyed(connection: Connection, session_id: str, key: str) -> int | None:
+    """The row of an entry by its key."""
+    query = "SELECT row FROM entries WHERE session_id = ? AND key = ?"
+    found = connection.execute(query, (session_id, key)).fetchone()
+    return None if found is None else int(found[0])
+
+
 def sessions(connection: Connection, start: str) -> list[str]:
     """Ids of sessions that begin with a text."""
     found = connection.execute("SELECT session_id FROM sources")

@@ -252,6 +252,15 @@ class Engine:
             row = rows.turn(session_id, round)
             return Ranked(row, 0.0, rows.fetch([row])[row].entry) if row is not None else None
 
+    def beside(self, row: int, session_id: str, key: str) -> tuple[Entry, Ranked] | None:
+        """An entry, and that of a session with a key, such as its title."""
+        with self.reading() as rows:
+            other = rows.keyed(session_id, key)
+            found = rows.fetch([row, other]) if other is not None else {}
+        if other is None or not {row, other} <= found.keys():
+            return None
+        return found[row].entry, Ranked(other, 0.0, found[other].entry)
+
     def count(self) -> int:
         """Entries that can be found."""
         with self.reading() as rows:

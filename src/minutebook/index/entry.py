@@ -65,6 +65,9 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.rest}\n\n{self.answered}" if self.rest else self.answered
 
 
+TITLE = "title"
+"""The key of a session's title."""
+
 How = Literal["read", "edited", "written"]
 
 
@@ -179,7 +182,7 @@ def title_entry(session_id: str, title: str, turns: Iterable[Entry]) -> Entry:
     return Entry(
         kind="title",
         session_id=session_id,
-        key="title",
+        key=TITLE,
         round=first.round if first else 1,
         at=first.at if first else 0,
         project=first.project if first else "",

@@ -34,6 +34,10 @@ class Rows(Protocol):
         """The row of a round."""
         ...
 
+    def keyed(self, session_id: str, key: str) -> int | None:
+        """The row of an entry by its key."""
+        ...
+
     def count(self) -> int:
         """Entries that can be found."""
         ...
@@ -74,6 +78,9 @@ class OwnRows:
 
     def turn(self, session_id: str, round: int) -> int | None:
         return db.turn(self.connection, session_id, round)
+
+    def keyed(self, session_id: str, key: str) -> int | None:
+        return db.keyed(self.connection, session_id, key)
 
     def count(self) -> int:
         return len(db.rows(self.connection))

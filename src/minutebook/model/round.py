@@ -90,6 +90,10 @@ class Compaction(msgspec.Struct, frozen=True, omit_defaults=True):
     tokens_before: int | None = None
 
 
+QUEUED = "queued-"
+"""How the id of a prompt begins that only an agent's queue holds, which gives it none."""
+
+
 class Message(msgspec.Struct, frozen=True, omit_defaults=True):
     """One role's contribution to a round. Its identity is (session, `id`), never its text."""
 

@@ -138,3 +138,5 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
     undone: bool = False
     old: bool = False
     """Whether an older minutebook wrote it, which kept tags in another file."""
+    said_of: str | None = None
+    """The copy of the session of which it was said; None: of the session itself."""

@@ -27,7 +27,7 @@ class TeamMinutes(Minutes):
     ) -> None:
         from minutebook.archive.coverage import Work
 
-        super().__init__(layout, dict, Roster, Settings, lambda _: Work(), lock)
+        super().__init__(layout, dict, Roster, Settings, lambda _: Work(), lambda _: {}, lock)
         self._now = now
 
     @property

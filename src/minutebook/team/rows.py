@@ -113,6 +113,13 @@ class TeamRows:
         )
         return found[0][0] if found else None
 
+    def keyed(self, session_id: str, key: str) -> int | None:
+        found = self._database.ask(
+            "SELECT entry FROM minutebook.shared_entries WHERE session_key = %s AND key = %s",
+            *(self._keys.key_of(session_id), key),
+        )
+        return found[0][0] if found else None
+
     def count(self) -> int:
         found = self._database.ask(
             "SELECT count(*) FROM minutebook.shared_entries WHERE kind <> 'session'"

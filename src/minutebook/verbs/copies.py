@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from minutebook.archive.archive import Archive
+from minutebook.archive.prompts import as_one, of_copies, prompt_ids
 from minutebook.derive.activity import Activity
 from minutebook.derive.genealogy import Copy, copied, first_id
 from minutebook.extract.extractor import Extractor, Failed
@@ -42,11 +43,12 @@ def not_sent(
     found: dict[str, str] = {}
     for members in _families(archive, pending):
         usable = {
-            id: _ids(archive, id)
+            id: prompt_ids(archive, id)
             for id in members - pending.keys()
             if not again and _is_current(records.get(id), extractor)
         }
-        known = {**usable, **{id: pending[id] for id in members & pending.keys()}}
+        asked = {id: pending[id] for id in members & pending.keys()}
+        known = as_one(archive, {**usable, **asked})
         for id, copy in copied(_in_order(known, dict.fromkeys(usable, 1))).items():
             if id in pending and len(known[id]) - len(copy.rounds) < OWN_ROUNDS:
                 found[id] = copy.session_id
@@ -67,11 +69,14 @@ def with_copies(
     entries, news = archive.ledger().sessions, {*changed, *waiting}
     begun = {id: entries[id].info.prompt_ids for id in news if id in entries}
     for members in _families(archive, begun):
-        known = {
-            id: _ids(archive, id)
-            for id in members
-            if id in waiting or ((record := records.get(id)) is not None and record.engagements)
-        }
+        known = of_copies(
+            archive,
+            [
+                id
+                for id in sorted(members)
+                if id in waiting or ((record := records.get(id)) is not None and record.engagements)
+            ],
+        )
         ranks = {id: 1 if id in waiting else 2 * (records[id].extractor != OFFLINE) for id in known}
         open_ends = set(waiting)
         for id, copy in copied(_in_order(known, ranks)).items():
@@ -112,18 +117,6 @@ def _material(archive: Archive, session_id: str) -> Material | None:
         return read_material(archive, session_id, entry.info if entry is not None else None)
     except OSError:
         return None
-
-
-def _ids(archive: Archive, session_id: str) -> Sequence[str]:
-    """The ids of its rounds' prompts; empty for a round without one."""
-    entry = archive.ledger().sessions.get(session_id)
-    if entry is not None and len(entry.info.prompt_ids) == entry.info.rounds:
-        return entry.info.prompt_ids  # one each: no need to read the rounds
-    try:
-        rounds = archive.open(session_id).stored_rounds()
-        return [(round.prompt.id or "") if round.prompt is not None else "" for round in rounds]
-    except OSError:
-        return []
 
 
 def _in_order(
@@ -187,8 +180,14 @@ def _shared(source: SessionRecord, copy: Copy, material: Material) -> Iterator[E
     for engagement in source.engagements:
         first, last = engagement.turn_range
         here = [number for number, at in enumerate(copy.rounds, 1) if first <= at <= last]
-        if here:
-            yield _fitted(engagement, here[0], here[-1], material)
+        if not here:
+            continue
+        taken = _fitted(engagement, here[0], here[-1], material)
+        if copy.rounds[here[0] - 1] == first:  # what waited was sent later, and from a branch
+            taken = msgspec.structs.replace(
+                taken, started=engagement.started, branches=taken.branches or engagement.branches
+            )
+        yield taken
 
 
 def _is_of(record: SessionRecord, copy: Copy) -> bool:

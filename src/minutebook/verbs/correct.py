@@ -209,7 +209,8 @@ def in_words(said: Said, names: Mapping[str, str] | None = None) -> str:
 
 def with_words(said: Said) -> dict[str, Any]:
     """One thing that was said as plain values, and as a sentence."""
-    return {**msgspec.to_builtins(said), "words": in_words(said)}
+    fields = ((name, getattr(said, name)) for name in Said.__struct_fields__)
+    return {**msgspec.to_builtins(dict(fields)), "words": in_words(said)}
 
 
 def _value(value: str | tuple[str | int, ...]) -> str:

@@ -23,6 +23,8 @@ class SaidRow(msgspec.Struct, frozen=True):
     undone: bool
     last: bool
     """Whether `undo` takes back this one."""
+    said_of: str | None
+    """The copy of the session that it was said of."""
 
 
 def said_rows(state: ServerState, session_id: str) -> list[SaidRow]:
@@ -33,7 +35,10 @@ def said_rows(state: ServerState, session_id: str) -> list[SaidRow]:
     ]
     names = names_of(state.archive.record(session_id))
     last = holding[-1] if holding else ""
-    return [SaidRow(s.id, s.at, words_of(s, names), s.undone, s.id == last) for s in reversed(said)]
+    return [
+        SaidRow(s.id, s.at, words_of(s, names), s.undone, s.id == last, s.said_of)
+        for s in reversed(said)
+    ]
 
 
 def names_of(record: SessionRecord) -> dict[str, str]:

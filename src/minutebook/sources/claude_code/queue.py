@@ -16,6 +16,7 @@ import hashlib
 
 import msgspec
 
+from minutebook.model.round import QUEUED
 from minutebook.sources.claude_code.messages import spoken
 
 _MOST_HEARD = 1_000  # texts whose line in the queue may still be to come
@@ -30,7 +31,7 @@ class QueuedPrompt(msgspec.Struct, frozen=True):
     def id(self) -> str:
         """The queue gives no id; this one is the same at every reading."""
         digest = hashlib.sha256(f"{self.at}\n{self.text}".encode()).hexdigest()
-        return f"queued-{digest[:24]}"
+        return f"{QUEUED}{digest[:24]}"
 
     @property
     def key(self) -> str:
