@@ -391,9 +391,7 @@ def test_undo_takes_back_what_the_list_has_last(archive: Archive, run: Run) -> N
     archive.say(FORK, said.Star())
     archive.say(FIRST, said.Hide("1"))
     taken = run("correct", "undo", FORK, *places)
-    assert taken.out == f"Taken back ({FORK[:8]}): hid '{shared(archive)[FIRST].id}' " + (
-        f"(said of {FIRST[:8]}).\n"
-    )
+    assert taken.out == f"Taken back ({FORK[:8]}): hid #1 (said of {FIRST[:8]}).\n"
     assert not any(e.hidden for e in shared(archive).values()) and archive.record(FORK).starred
     last = run("correct", "list", FORK, *places).out.splitlines()[-1]
     assert last.endswith(f"(said of {FIRST[:8]})") and "took back" in last
