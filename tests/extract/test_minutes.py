@@ -25,6 +25,11 @@ def committed(*subjects: str, **fields: object) -> Activity:
     return worked(commits=commits, committing=1, **fields)  # type: ignore[arg-type]
 
 
+PAIRS = (
+    *(("prune", "oldest pears"), ("water", "young apples"), ("paint", "garden fence")),
+    ("label", "wooden crates"),
+)
+
 # Outcomes (UND-04)
 
 
@@ -35,10 +40,23 @@ def test_a_commit_comes_before_a_report() -> None:
 
 
 def test_the_commit_closest_to_the_topic_is_told() -> None:
-    """UND-04: of several commits the one the engagement is about."""
+    """UND-04: of several commits first the one the engagement is about."""
     round = committed("feat: weigh apples by the crate", "fix: round pears down")
     told = outcome_of([round], "Weigh the apples of a crate")
-    assert told == "Committed: Weigh apples by the crate (and 1 more commit)."
+    assert told == "Committed: Weigh apples by the crate; round pears down."
+
+
+def test_commits_that_do_not_fit_are_counted() -> None:
+    """UND-04: an outcome names up to three main commits, each thing once, and counts the rest;
+    what an earlier engagement committed is not among them."""
+    subjects = [f"feat: {verb} the {thing} of the grove" for verb, thing in PAIRS]
+    earlier = committed("feat: mow the meadow of the grove")
+    told = outcome_of([committed(*subjects, "docs: describe labels")], "", titles_of([earlier]))
+    assert told.count(";") == 2
+    assert told.endswith("(and 2 more commits).")
+    again = outcome_of([committed("feat: mow the meadow of the grove", *subjects[:1])], "",
+                       titles_of([earlier]))  # fmt: skip
+    assert again == "Committed: Prune the oldest pears of the grove."
 
 
 @pytest.mark.parametrize("small", ["wip", "Merge branch 'main' into scale", "docs: name the scale"])

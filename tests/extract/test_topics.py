@@ -431,6 +431,47 @@ def test_a_ticket_is_completed_by_what_it_is_called() -> None:
     assert told == "Work on GRO-95: group crates by orchard"
     review = asked("Review PR #2", answer="Target: PR #2 - Move the harvest to the store")
     assert topic(review) == "Review PR #2: move the harvest to the store"
+    report = (
+        "What issue #7 says:\n\n**Title:** Crates are counted twice after a refund\n**By:** Ann"
+    )
+    told = topic(asked("what's going on in issue #7", answer=report))
+    assert told.endswith("rates are counted twice after a refund")
+
+
+@pytest.mark.parametrize(
+    "typed", ["/code-review medium the commit", "Please review the last commit"]
+)
+def test_a_commit_that_is_meant_is_named(typed: str) -> None:
+    """UND-02: "the commit" is the one an earlier round made; how much effort a command is to take
+    is no part of the topic."""
+    made = asked(
+        "Count crates once", commits=(Commit("a", "fix: count crates once after refunds"),)
+    )
+    review = msgspec.structs.replace(asked(typed, answer="Three findings."), number=2)
+    told = topic_of((made, review), 1, 2, None)
+    assert told.endswith("commit: count crates once after refunds")
+    assert told.startswith("Review the")
+
+
+def test_a_clause_that_leads_up_to_trouble_is_not_the_trouble() -> None:
+    """UND-02: after a command, "when …" is not what is to be done: what follows it is."""
+    typed = "/grove:debug when an orchard has no trees and is opened, the harvest page stays empty"
+    told = topic(asked(typed, edits=2, files=("/home/dev/orchard/page.py",)))
+    assert "he harvest page stays empty" in told
+    assert not told.startswith("Debug when")
+
+
+def test_an_ellipsis_that_stands_for_words_ends_no_clause() -> None:
+    """UND-02: "the run of make ... will fail" is not about "the run of make"."""
+    typed = "The hook is run by itself; the later harvest of crates ... will use the parent's path"
+    assert topic(asked(typed)) != "The later harvest of crates"
+
+
+def test_a_thing_that_is_spoken_of_gives_way_to_what_was_done() -> None:
+    """UND-02: "can you give me the …" names no work where a commit does."""
+    commits = (Commit("a", "feat: prune trees in batches of twenty"),)
+    told = topic(asked("can you give me the command to test this", commits=commits))
+    assert told == "Prune trees in batches of twenty"
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ from minutebook.extract.offline.requests import (
     is_reply,
     printed,
     sentences,
+    takes,
     without_command,
     without_output,
 )
@@ -249,7 +250,7 @@ def _addressed(part: Sequence[Activity]) -> list[Heading]:
 def _loose(part: Sequence[Activity]) -> list[Heading]:
     """Where nothing makes a good heading, what was said: better than nothing."""
     where = touched(part) or project_of(part)
-    typed = (_QUOTE.sub("", _typed(round)) for round in part if is_asked(round))
+    typed = (_QUOTE.sub("", typed_of(round)) for round in part if is_asked(round))
     asked = (sentence for text in typed for sentence in sentences_of(text)[:_SENTENCES])
     loose = [text for s in islice(asked, _SAID) if (text := loose_heading(s, where)) is not None]
     if loose:
@@ -331,7 +332,7 @@ def _texts(part: Sequence[Activity], title: str | None) -> Iterator[tuple[str, s
     for place, plan in enumerate([round.plan for round in part if round.plan][-2:]):
         yield plan, "plan", place, 0
     for place, (round, _) in enumerate(requests_of(part)):
-        typed = _typed(round)
+        typed = typed_of(round)
         planned = place == 0 and _PLAN.match(typed) is not None
         for heading in headlines(typed)[:2]:
             yield heading, "plan" if planned else "head" if place == 0 else "later", place, 0
@@ -419,12 +420,12 @@ def _follows_a_number(sentence: str, typed: str) -> bool:
     return place > 0 and _BULLET.search(typed[max(0, place - 8) : place]) is not None
 
 
-def _typed(round: Activity) -> str:
+def typed_of(round: Activity) -> str:
     """A prompt without its command, whose verb stays: ``/gsd:debug the login`` asks to debug."""
     prompt = round.prompt.lstrip()
     typed = without_output(without_command(prompt))
     verb = _COMMAND_VERB.match(prompt)
-    if verb and is_imperative(verb[1]) and not is_imperative(typed):
+    if verb and takes(verb[1], typed) and not is_imperative(typed):
         typed = f"{verb[1]} {typed}"
     if len(round.references) == 1:
         number = round.references[0].rpartition("#")[2]

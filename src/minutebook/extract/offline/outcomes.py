@@ -24,12 +24,14 @@ from minutebook.extract.offline.headings import (
 from minutebook.extract.offline.places import changed_files, is_test
 from minutebook.extract.offline.reports import About, best_report
 from minutebook.extract.offline.requests import is_reply
+from minutebook.extract.offline.together import MainCommit, is_same, main_commits
 from minutebook.extract.offline.topic_model import stems
 from minutebook.extract.offline.verbs import is_imperative
 
 _WORKED = 0.35  # worth of a sentence from which it is shown, where something was changed
 _ASKED = 0.2  # and where it was not
-_NAMED = 3  # files
+_NAMED = 3  # files, or commits
+_LONGEST = 160  # characters that name commits
 _SMALL = re.compile(  # commits that say nothing of the work
     r"^(?:start work|update (?:state|changelog|status)|wip\b|bump|merge\b|fixup|squash|format"
     r"|init(?:ial commit)?$|gofmt|lint|amend|tmp\b|temp\b|save\b|checkpoint$|cleanup$|typos?\b)",
@@ -62,7 +64,7 @@ def outcome_of(rounds: Sequence[Activity], topic: str = "", used: Collection[str
     own = [subject for subject in subjects if subject not in small]
     topical = frozenset(stems(topic))
     if own:
-        return _committed(own, topical or _asked(rounds))
+        return _committed(own, topical or _asked(rounds), main_commits(rounds, used))
     worked = any(r.edits or r.committing or r.pull_requests for r in rounds)
     best, worth = best_report(rounds, About(_asked(rounds), topical), worked)
     if worth >= (_WORKED if worked else _ASKED):
@@ -82,18 +84,31 @@ def _asked(rounds: Sequence[Activity]) -> frozenset[str]:
     return frozenset(stems(" ".join(asked)))
 
 
-def _committed(subjects: Sequence[str], topical: frozenset[str]) -> str:
-    """The commit that is closest to the topic, else the last feature or fix."""
+def _committed(
+    subjects: Sequence[str], topical: frozenset[str], main: Sequence[MainCommit] = ()
+) -> str:
+    """The commit that is closest to the topic, else the last feature or fix; with other main ones
+    where there is room."""
 
     def closeness(place: int) -> tuple[float, int]:
         words = set(stems(_subject(subjects[place])))
         shared = len(words & topical) / max(1, len(words))
         return (shared - (0.3 if _SIDE.match(subjects[place]) else 0.0), place)
 
-    best = _subject(subjects[max(range(len(subjects)), key=closeness)])
-    others = len(subjects) - 1
-    more = f" (and {others} more {'commit' if others == 1 else 'commits'})" if others else ""
-    return as_sentence(f"Committed: {best}{more}")
+    said = [_subject(subjects[max(range(len(subjects)), key=closeness)])]
+    known = [frozenset(stems(said[0]))]
+    for commit in main:
+        fits = (
+            commit.subject in subjects
+            and len(said) < _NAMED
+            and len("; ".join((*said, commit.text))) <= _LONGEST
+        )
+        if fits and not any(is_same(commit.words, words) for words in known):
+            said.append(uncapital(commit.text))
+            known.append(commit.words)
+    others = len(subjects) - len(said)
+    more = f" (and {plural(others, 'more commit')})" if others else ""
+    return as_sentence(f"Committed: {'; '.join(said)}{more}")
 
 
 def _changed(rounds: Sequence[Activity], topic: str) -> str:

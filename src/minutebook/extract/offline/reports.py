@@ -62,6 +62,7 @@ _REFUSED = re.compile(
     r"|correct\b|i was|please|before |once |when |as (?:you|i)|api error|no response"
     r"|this session|continue|stop|only\b|ci should|captures\b|also\b|additionally"
     r"|yes\b|no,|no (?:\w+ )?(?:code|changes?|need|work)\b.{0,30}$|nothing|nope|for example"
+    r"|(?:\w+ )?(?:title|target|reporter|environment|version|author|date|scope)s? ?:"
     r"|e\.g\.|ja,|nein,|oui,|non,|sí,|[\"“”]|\S+ should )",
     re.IGNORECASE,
 )
@@ -134,7 +135,8 @@ _ANSWERED = re.compile(  # before a sentence that stands without it
     re.IGNORECASE,
 )
 _INTERIM = re.compile(  # a state that passes
-    r"\b(?:still (?:fail|show|wait|run|open|need|miss|go|pend)\w*|dispatched|kicked off"
+    r"\b(?:still (?:fail|show|wait|run|open|need|miss|go|pend|nothing|broken)\w*|dispatched"
+    r"|kicked off"
     r"|(?:have|has)(?:n['’]t| not) been|not yet|nothing has been|in progress"
     r"|(?:is|are) (?:starting|running)"
     r"|waiting (?:for|on)|so far|will be|in the background|(?:is|are) ongoing|not done"

@@ -26,6 +26,7 @@ _HEADLINES_IN = 2_000  # characters: what comes later is a detail
 _WRAPPED = re.compile(r"\n(?<=[^\n.!?:;]{40}\n)(?=[a-z(])")  # a line that goes on in the next
 _LINKED = re.compile(r"(?<=[\w:])[ \t]*\n\s*(?=(?:PR|MR|issue) #\d{1,9}[ \t]*(?:\n|$))")
 """Between what is said and the link to what it is about, on a line of its own."""
+_KINDS = ("PR #", "MR #", "issue #")
 _SAYS = re.compile(r"\S \S.{4}")
 _WIDELY = pattern(rf"[{WIDE}]{{4}}")
 _PASTED = re.compile(
@@ -55,13 +56,19 @@ _SCENARIO = re.compile(  # what follows is told, not asked for
 _SENTENCE = re.compile(r"\s(?:(?:(?<=[.!?]\s)|(?<=[.!?]\*\*\s))\s*(?=[^a-z])|(?<=\n)\n*)")
 _WIDE_SENTENCE = re.compile(rf"{_SENTENCE.pattern}|(?<=[。！？])")
 _CLAUSE = re.compile(
-    r"\s(?:(?<=[.!?:;,]\s)(?<! env\.\s)(?<! vs\.\s)(?<! etc\.\s)(?<! approx\.\s)\s*"
+    r"\s(?:(?<=[.!?:;,]\s)(?<! env\.\s)(?<! vs\.\s)(?<! etc\.\s)(?<! approx\.\s)(?<! \.\.\.\s)\s*"
     r"|(?<=\n)\n*|\s*[-–—]+\s+|\s*(?=(?:can|could|would) (?:you|we) )"
     r"|\s*(?=(?:and|but|so) (?:then |also )?"
     r"(?:can|could|please|let|fix|add|make|update|remove|check|write|create|use) ))"
 )
 _WIDE_CLAUSE = re.compile(rf"{_CLAUSE.pattern}|(?<=[、，；])")
 _HEADLINE = re.compile(r"^#{1,4}[ \t]+(\S.{2,200})$", re.MULTILINE)
+_LEADS_UP = re.compile(  # a clause before what is meant: "when it is empty, the page fails"
+    r"(?:when(?:ever)?|if|once|as soon as|while|after|wenn|sobald|falls|quand|si|lorsqu\w+"
+    r"|cuando)\b",
+    re.IGNORECASE,
+)
+_LEVEL = re.compile(r"^(?:low|medium|high|xhigh|max|ultra)\s+(?=\S)")  # of effort
 _TYPED_COMMAND = re.compile(r"^/(?:[\w.-]{1,40}:)?([\w.:-]{1,40})[ \t]*")
 
 
@@ -90,8 +97,13 @@ def without_command(prompt: str) -> str:
     command = _TYPED_COMMAND.match(typed)
     if command is None:
         return typed
-    rest = typed[command.end() :]
-    return f"{command[1]} {rest}" if rest and is_imperative(command[1]) else rest
+    rest = _LEVEL.sub("", typed[command.end() :])
+    return f"{command[1]} {rest}" if rest and takes(command[1], rest) else rest
+
+
+def takes(command: str, rest: str) -> bool:
+    """Whether a command is a verb, and what was typed after it can be what it is done to."""
+    return is_imperative(command) and _LEADS_UP.match(rest) is None
 
 
 def headlines(text: str) -> list[str]:
@@ -158,7 +170,7 @@ def sentences(text: str) -> list[str]:
 
 def _pieces(text: str, split: re.Pattern[str]) -> list[str]:
     typed = _WRAPPED.sub(" ", without_links(without_code(text)))
-    typed = _LINKED.sub(" ", typed) if "#" in typed else typed
+    typed = _LINKED.sub(" ", typed) if any(kind in typed for kind in _KINDS) else typed
     kept = [line for line in typed.split("\n") if not _PASTED.match(line)]
     found = (" ".join(piece.split()) for piece in split.split("\n".join(kept)))
     return [piece for piece in found if _says(piece)]

@@ -21,6 +21,11 @@ _TITLED = re.compile(  # what follows a number: a link's words, or a title after
     r"(?:/(?P<slug>[a-z0-9]+(?:-[a-z0-9]+){2,})"
     r"|[*`\]]*+(?:\([^)\s]{1,200}\))?[*`]*+ *+[:–—-]++ *+[*`\"“]*+(?P<said>[^\n*`”|]{10,90}))"
 )
+_TITLE = re.compile(
+    r"\n[\s>*_-]{0,8}(?:title|titel|titre|título)[*_]{0,2} ?:[*_]{0,2} *([^\n]{10,90})",
+    re.IGNORECASE,
+)
+_NEAR = 120  # characters after a number in which a line with "Title:" says what it is called
 
 
 def ticket_of(text: str) -> str:
@@ -40,12 +45,18 @@ def called(text: str, rounds: Sequence[Activity]) -> str:
         for place in _places(name, said.lower()):
             if not ticket and not _POINTS.search(said[max(0, place - 14) : place]):
                 continue
-            if match := _TITLED.match(said, place + len(name)):
-                raw = match["slug"].replace("-", " ") if match["slug"] else match["said"]
-                heading = title_heading(mask(raw))
-                if heading is not None and length_of(heading) >= FEWEST_WORDS - 2:
-                    return capital(heading)
+            heading = title_heading(mask(_called_at(said, place + len(name))))
+            if heading is not None and length_of(heading) >= FEWEST_WORDS - 2:
+                return capital(heading)
     return ""
+
+
+def _called_at(text: str, end: int) -> str:
+    """What a number that ends here is called."""
+    if match := _TITLED.match(text, end):
+        return match["said"] or match["slug"].replace("-", " ")
+    titled = _TITLE.search(text, end, end + _NEAR)
+    return titled[1] if titled else ""
 
 
 def _places(name: str, text: str) -> Iterator[int]:

@@ -52,7 +52,8 @@ _SCOPE = re.compile(r"^[a-z]+\((?P<scope>[A-Za-z][\w-]{2,20})\)!?:")
 
 
 @dataclass(frozen=True, slots=True)
-class _Commit:
+class MainCommit:
+    subject: str
     text: str
     side: bool
     marked: bool
@@ -62,7 +63,7 @@ class _Commit:
 
 def main_commits(
     part: Sequence[Activity], used: Collection[str], tests: bool = False
-) -> list[_Commit]:
+) -> list[MainCommit]:
     """What a range committed, each thing once, and only the main ones if there are such.
 
     `used` was made before it; `tests` are no side matter where they were asked for. Nothing where
@@ -85,8 +86,8 @@ def _made_anew(part: Sequence[Activity], used: Collection[str]) -> list[str]:
     return list(dict.fromkeys(made)) if len(made) > len(part) / 2 else []
 
 
-def _read(subjects: Sequence[str]) -> list[_Commit]:
-    found: list[_Commit] = []
+def _read(subjects: Sequence[str]) -> list[MainCommit]:
+    found: list[MainCommit] = []
     for subject in subjects:
         text = heading_of(subject_of(subject))
         if text is None or telling(text) < 1:
@@ -95,8 +96,8 @@ def _read(subjects: Sequence[str]) -> list[_Commit]:
         scope = _SCOPE.match(subject)
         marked = _MARKED.match(subject) is not None
         side = marked or _SIDE.match(subject) is not None
-        made = _Commit(text, side, marked, scope["scope"] if scope else "", words)
-        if not any(_is_same(made, other) for other in found):
+        made = MainCommit(subject, text, side, marked, scope["scope"] if scope else "", words)
+        if not any(is_same(words, other.words) for other in found):
             found.append(made)
         if len(found) == _MOST:
             break
@@ -121,12 +122,12 @@ def _kept(part: Sequence[Activity]) -> Iterator[str]:
     return iter(dict.fromkeys(subjects))
 
 
-def _is_same(one: _Commit, other: _Commit) -> bool:
-    shared = len(one.words & other.words)
-    return shared >= _ALIKE * min(len(one.words), len(other.words))
+def is_same(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two subjects of these words name one thing."""
+    return len(one & other) >= _ALIKE * min(len(one), len(other))
 
 
-def together(commits: Sequence[_Commit], before: str = "") -> str | None:
+def together(commits: Sequence[MainCommit], before: str = "") -> str | None:
     """One heading that names two or three commits; None where they do not fit into one."""
     if len(commits) < 2 or any(is_wide(commit.text) for commit in commits):
         return None
@@ -145,13 +146,13 @@ def _briefly(text: str, level: int) -> str | None:
     return shortened(text, *_BRIEFLY[level - 1]) if level else shortened(text, MOST_WORDS)
 
 
-def _more(commits: Sequence[_Commit], room: int, *said: str) -> Iterator[str]:
+def _more(commits: Sequence[MainCommit], room: int, *said: str) -> Iterator[str]:
     left = room - sum(map(length_of, said))
     fitting = (text for c in commits if (text := shortened(c.text, left)) is not None)
     return islice(fitting, _NAMED - len(said))
 
 
-def _joined(parts: Sequence[str], commits: Sequence[_Commit], before: str) -> str | None:
+def _joined(parts: Sequence[str], commits: Sequence[MainCommit], before: str) -> str | None:
     said = "; ".join([parts[0], *map(uncapital, parts[1:])])
     scopes = {commit.scope for commit in commits}
     if before:

@@ -168,7 +168,8 @@ def _stem(token: str) -> str:
 
 
 @lru_cache(maxsize=512)  # what is outside of one range is inside of another
-def _words(text: str) -> frozenset[str]:
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text without their endings, each once."""
     return frozenset(_stems(text))
 
 
@@ -221,7 +222,7 @@ class Range:
             "task": len({task for round in part for task in round.tasks}),
         }
         self.whole = title is not None and len(part) == len(rounds)
-        self._prompts = [_words(round.prompt[:_TEXT]) for round in asked[:12]]
+        self._prompts = [words_of(round.prompt[:_TEXT]) for round in asked[:12]]
         self.worked = any(
             not is_test(re.split(r"[/\\]", file)[-1]) for round in part for file in round.files
         )
@@ -243,7 +244,7 @@ class Range:
         )
         """Whether tests and the like are what was asked for, and most was done for."""
         outside = [*rounds[:start], *rounds[end:]]
-        self._outside = [_words(round.prompt[:500]) for round in outside[:40]]
+        self._outside = [words_of(round.prompt[:500]) for round in outside[:40]]
 
     def idle(self, heading: Heading) -> float:
         """How little was done for a later request, beside that for which most was done."""
@@ -323,7 +324,7 @@ def _form(heading: Heading, given: Range) -> dict[str, float]:
         f"completed {heading.completed}": 1.0 if heading.completed else 0.0,
         "imperative": 1.0 if is_imperative(heading.text) else 0.0,
         "question": 1.0 if is_question(heading.text) else 0.0,
-        "article": 1.0 if _ARTICLE.match(heading.text) else 0.0,
+        "article": 1.0 if names_a_thing(heading.text) else 0.0,
         "statement": 1.0 if _states(heading) else 0.0,
         "thin": 0.0 if says(heading) else 1.0,
         "cut": 1.0 if heading.cut else 0.0,
@@ -363,6 +364,11 @@ def _form(heading: Heading, given: Range) -> dict[str, float]:
 def explores(text: str) -> bool:
     """Whether a heading only looks around, which is a step of every piece of work."""
     return _LOOKS.match(text) is not None
+
+
+def names_a_thing(text: str) -> bool:
+    """Whether a heading begins with an article: it names a thing, and not what to do with it."""
+    return _ARTICLE.match(text) is not None
 
 
 def says(heading: Heading) -> bool:

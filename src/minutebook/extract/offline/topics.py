@@ -19,10 +19,13 @@ from minutebook.extract.offline.candidates import (
     given_title,
     headings,
     is_asked,
+    is_telling,
     subject_of,
     titles_of,
     troubles,
+    typed_of,
 )
+from minutebook.extract.offline.courtesies import without_courtesies
 from minutebook.extract.offline.headings import (
     MOST_WORDS,
     capital,
@@ -31,6 +34,7 @@ from minutebook.extract.offline.headings import (
     is_vague,
     is_wide,
     length_of,
+    shortened,
     telling,
     title_heading,
     uncapital,
@@ -45,8 +49,10 @@ from minutebook.extract.offline.topic_model import (
     described,
     explores,
     model,
+    names_a_thing,
     reading,
     stems,
+    words_of,
     worth,
 )
 from minutebook.extract.offline.verbs import is_imperative
@@ -74,6 +80,11 @@ _POINTING = re.compile(  # of verbs that stand without what it is done to
 )
 _THIS_BRANCH = re.compile(r" (?:in|on|of) (?:this|the|my|our|current)(?: current)? branch$")
 _THIS_PULL = re.compile(r" (?:this|the|my|our) (pr|pull request|mr|merge request)$", re.IGNORECASE)
+_THIS_COMMIT = re.compile(
+    r"(?:review|check|verify|audit|improve|explain|simplify|double[- ]check)"
+    r" (?:the|this|that|my|our|your)(?: (?:last|latest|new|current))? commit\b",
+    re.IGNORECASE,
+)
 _MERGES = re.compile(
     r"(?:merge|rebase|cherry-pick|pull|get back to|switch to"
     r"|(?:(?:fix|resolve|handle|solve|got|have|had) )?(?:the |all |our |some )?"
@@ -103,6 +114,8 @@ def topic_of(
     named = headings(part, given) if any(map(is_asked, part)) or not _known(part) else ()
     before = {round.branch for round in rounds[:start]}
     branch = branch_of([round for round in part if round.branch not in before])
+    if made := _made_before(part, rounds[:start]):
+        return one_line(made, LONGEST_TOPIC)
     if not named:
         return one_line(_without_words(part, branch), LONGEST_TOPIC)
     of = Range(rounds, start, end, given, taken)
@@ -148,7 +161,7 @@ def _said_in(part: Sequence[Activity]) -> set[str]:
             *round.pull_titles,
         )
     )
-    return {word for text in texts for word in stems(text)}
+    return set[str]().union(*map(words_of, texts))
 
 
 def _several(best: Heading, of: Range, used: Collection[str]) -> str | None:
@@ -197,7 +210,9 @@ def _completed(
     if (done := _done(named, taken)) is not None:
         shared = len(set(stems(best.bare)) & set(stems(done.bare)))
         joined = f"{best.bare}: {uncapital(done.bare)}"
+        # "The command to test" is spoken of: nobody was asked for it in these words.
         alone = told or shared > 1 or ":" in done.bare or is_question(best.bare)
+        alone = alone or (best.kind in _TYPED and names_a_thing(best.bare))
         return done.text if alone or not is_long_enough(joined) else joined
     if (title := called(best.bare, rounds)) and (said := _called(best.bare, title)):
         return said
@@ -228,6 +243,17 @@ def _numbered(best: Heading, rounds: Sequence[Activity]) -> Heading:
         return best
     text = f"{best.bare[: named.start()]} {named[1]} {opened[0]}"
     return replace(best, text=text, said="", completed="")
+
+
+def _made_before(part: Sequence[Activity], earlier: Sequence[Activity]) -> str | None:
+    """What "review the commit" asks for, with what an earlier round committed last."""
+    asked = next((without_courtesies(typed_of(round)) for round in part if is_asked(round)), "")
+    named = _THIS_COMMIT.match(asked)
+    made = [c.subject for r in earlier for c in r.commits if is_telling(c.subject)] if named else ()
+    if named is None or not made:
+        return None
+    text = shortened(subject_of(made[-1]), MOST_WORDS - length_of(named[0]))
+    return f"{capital(named[0])}: {uncapital(text)}" if text else None
 
 
 def _called(heading: str, title: str) -> str | None:
