@@ -163,7 +163,8 @@ def activity(round: Round) -> Activity:
     plan = ""
     choices: list[Choice] = []
     for call in round.calls:
-        counts.update(_kinds(call))
+        for kind in _kinds(call):
+            counts[kind] += 1
         plan = plan_heading(call) or plan
         tasks.update(dict.fromkeys(planned(call)))
         choices += settled(call)
@@ -234,12 +235,15 @@ def _kinds(call: ToolCall) -> list[str]:
 
 def commits_of(call: ToolCall) -> list[Commit]:
     """Commits as git reports them: ``[branch 1a2b3c4] subject``."""
-    if "git" not in command_of(call) or call.result is None:
+    if call.result is None:
         return []
     text = call.result.text[:_RESULT_CHARS]
     if "\n[" not in text and not text.startswith("["):
         return []
-    command = command_of(call)[:_COMMAND_CHARS]
+    command = command_of(call)
+    if "git" not in command:
+        return []
+    command = command[:_COMMAND_CHARS]
     replays = _REPLAYS.search(command) is not None and "commit" not in command
     found = [
         Commit(

@@ -91,7 +91,9 @@ def plan_of(call: ToolCall) -> str:
 
 def plan_heading(call: ToolCall) -> str:
     """The first heading of a plan that a call hands over; empty where it hands over none."""
-    lines = (line.strip() for line in plan_of(call)[:_PLAN_CHARS].splitlines())
+    if not (plan := plan_of(call)):
+        return ""
+    lines = (line.strip() for line in plan[:_PLAN_CHARS].splitlines())
     return next((line.lstrip("# ").strip() for line in lines if line.startswith("#")), "")
 
 

@@ -128,6 +128,7 @@ _CHATTER = re.compile(
     re.IGNORECASE,
 )
 _MOST_TAKEN = 12
+_TAIL = 90  # characters in which all of what is taken from an end stands
 
 
 def without_courtesies(text: str) -> str:
@@ -139,10 +140,11 @@ def without_courtesies(text: str) -> str:
             break
         text = shorter
     for _ in range(_MOST_TAKEN):
-        shorter = _AFTER.sub("", text, count=1)
-        if shorter == text:
+        begun = max(0, len(text) - _TAIL)  # the pattern tries every place there is
+        after = _AFTER.search(text, begun)
+        if after is None:
             break
-        text = shorter
+        text = text[: after.start()]
     return text.strip()
 
 

@@ -9,6 +9,7 @@ prompt, in lower case.
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 
 
 def starts(latin: str, other: str = "") -> re.Pattern[str]:
@@ -25,7 +26,8 @@ def _quick(latin: str, other: str) -> re.Pattern[str] | None:
     """The same, found faster: ``re`` skips to where a pattern can begin only if each of its
     alternatives begins with a letter, so the word boundary is looked for after that letter, once
     for all that begin with it."""
-    words, plain = _alternatives(latin), _alternatives(other) if other else []
+    words = [each for part in _alternatives(latin) for each in _opened(part)]
+    plain = _alternatives(other) if other else []
     if not all(_BEGUN.match(part) for part in (*words, *plain)):
         return None
     rests: dict[str, list[str]] = {}
@@ -36,6 +38,23 @@ def _quick(latin: str, other: str) -> re.Pattern[str] | None:
 
 
 _BEGUN = re.compile(r"\w(?![?*+{])")
+_SET = re.compile(r"\[(\w+)\](?![?*+{])")
+
+
+def _opened(part: str) -> list[str]:
+    """The same as alternatives that begin with a letter, where it begins with a group or a set."""
+    if begun := _SET.match(part):
+        return [sign + part[begun.end() :] for sign in begun[1]]
+    if not part.startswith("(?:"):
+        return [part]
+    depths = accumulate((sign in "([") - (sign in ")]") for sign in part)
+    end = next(place for place, depth in enumerate(depths) if not depth)
+    rest = part[end + 1 :]
+    if rest[:1] in ("*", "+", "{"):
+        return [part]
+    missing = rest.startswith("?")
+    begun = [each + rest[missing:] for each in _alternatives(part[3:end])]
+    return [each for one in (*begun, *[rest[1:]] * missing) for each in _opened(one)]
 
 
 def _alternatives(pattern: str) -> list[str]:
