@@ -43,8 +43,8 @@ _SET = re.compile(r"\[(\w+)\](?![?*+{])")
 
 def _opened(part: str) -> list[str]:
     """The same as alternatives that begin with a letter, where it begins with a group or a set."""
-    if begun := _SET.match(part):
-        return [sign + part[begun.end() :] for sign in begun[1]]
+    if letters := _SET.match(part):
+        return [letter + part[letters.end() :] for letter in letters[1]]
     if not part.startswith("(?:"):
         return [part]
     depths = accumulate((sign in "([") - (sign in ")]") for sign in part)
