@@ -153,15 +153,17 @@ def test_what_is_left_to_the_agent_is_not_decided() -> None:
 
 
 def test_an_outcome_speaks_of_the_topic() -> None:
-    """UND-04: the result of the work is told, not the afterthought that came last."""
+    """UND-04: the result of the work comes first, then what else was done; no late touch."""
     rounds = [
         answered(
             "All done. Changed the harvest telemetry to be off unless somebody asks.", edits=2
         ),
         answered("Added timing to both methods.", prompt="print how long it takes", edits=2),
+        answered("Removed the trailing blank of a log line.", prompt="tidy up", edits=0),
     ]
     assert outcome_of(rounds, "Change the harvest telemetry default to off") == (
-        "Changed the harvest telemetry to be off unless somebody asks."
+        "Changed the harvest telemetry to be off unless somebody asks; added timing to both"
+        " methods."
     )
 
 

@@ -55,11 +55,13 @@ def fan_out(
     jobs: int | None = None,
     *,
     meanwhile: Callable[[], object] | None = None,
+    load: Callable[[], object] | None = None,
 ) -> Iterator[tuple[S, T]]:
     """`work` on each item, results in the order they are ready.
 
     What `work` returns travels between processes, so it should return little. `meanwhile` is done
-    here while other processes work; not at all where there are none.
+    here while other processes work; not at all where there are none. `load` loads what `work` would
+    load when it needs it: once for all workers but the first, which works on meanwhile.
     """
     jobs = min(jobs or os.cpu_count() or 1, _MOST_JOBS, len(items))
     total = sum(item.size for item in items)
@@ -67,7 +69,7 @@ def fan_out(
     # A forked child has only the thread that forked: not safe in a process with several.
     alone = threading.active_count() == 1
     if jobs > 1 and total >= _WORTH_FORKING and alone and hasattr(os, "fork"):
-        for index, result in _forked(work, items, jobs, meanwhile):
+        for index, result in _forked(work, items, jobs, meanwhile, load):
             yield left.pop(index), result
     for item in left.values():
         yield item, work(item)
@@ -78,6 +80,7 @@ def _forked(
     items: Sequence[S],
     jobs: int,
     meanwhile: Callable[[], object] | None,
+    load: Callable[[], object] | None,
 ) -> Iterator[tuple[int, T]]:
     import selectors  # only where there is enough work for a second process
 
@@ -98,6 +101,8 @@ def _forked(
                     finally:
                         os.close(writing)
                     children.append(child)
+                    if load is not None and len(children) == 1:
+                        load()
             finally:
                 os.close(queue)
             # In a thread: what the others have done is taken from them all the while.

@@ -236,13 +236,8 @@ class Ingestion:
                 again=self._again,
                 backlog=self._backlog,
             )
-        if busy and self._extractor.name == OFFLINE:
-            from minutebook.extract.offline import warm_up
-
-            with without_collection():
-                warm_up()  # once, before there are several processes
         label = Labelling(run, knowledge, self._extractor, again=self._again, backlog=self._backlog)
-        return fan_out(label, busy)
+        return fan_out(label, busy, load=_load if self._extractor.name == OFFLINE else None)
 
     def forecast(self, *, batch: bool = False) -> Forecast:
         """What asking will take."""
@@ -395,6 +390,14 @@ class Ingestion:
         append_record(self._layout, record)
         self._records[record.session_id] = record
         self._changed.add(record.session_id)
+
+
+def _load() -> None:
+    """What labelling needs."""
+    from minutebook.extract.offline import warm_up
+
+    with without_collection():
+        warm_up()
 
 
 def _sum(costs: Sequence[float | None], batch: bool) -> float | None:

@@ -24,8 +24,8 @@ from minutebook.extract.offline.headings import (
 from minutebook.extract.offline.places import changed_files, is_test
 from minutebook.extract.offline.reports import About, best_report
 from minutebook.extract.offline.requests import is_reply
-from minutebook.extract.offline.together import MainCommit, is_same, main_commits
-from minutebook.extract.offline.topic_model import stems
+from minutebook.extract.offline.together import MainCommit, main_commits
+from minutebook.extract.offline.topic_model import is_same, stems
 from minutebook.extract.offline.verbs import is_imperative
 
 _WORKED = 0.35  # worth of a sentence from which it is shown, where something was changed

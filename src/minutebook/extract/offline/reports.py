@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from minutebook.derive.activity import Activity
 from minutebook.derive.markup import without_marks
 from minutebook.extract.offline.candidates import sentences_of
-from minutebook.extract.offline.headings import is_wide, length_of, names
-from minutebook.extract.offline.topic_model import stems
+from minutebook.extract.offline.headings import is_wide, length_of, names, uncapital
+from minutebook.extract.offline.topic_model import is_same, stems
 from minutebook.extract.offline.verbs import is_imperative, is_report
 
 MOST_WORDS = 40
@@ -29,6 +30,9 @@ _SENTENCES = 14
 _IDLE = 0.3  # what it is worth less where nothing was changed in its round, as in others
 _NAMED_ONLY = 0.5  # and what it is worth less that names a thing, rather than tells what was done
 _LISTED = 0.35  # what an item of a list is worth less: one of several
+_TOUCH = 0.75 * _IDLE  # of a round that did a quarter of what another did: less is a late touch
+_BESIDE = 0.45  # what another report may be worth less, to be told beside the best
+_JOINED, _LONGEST = 3, 180  # reports that are told together, and their characters
 _TOPICAL = 0.8  # what it adds to speak of the whole topic
 
 _RESULT = re.compile(
@@ -106,6 +110,7 @@ _HYPOTHETICAL = re.compile(r"\b(?:i['’]d|you should|should|would|could|might)\
 _OBJECT = re.compile(  # a verb without what it was done to
     r"^\w+ (?:(?:it|them|this|that|these|those|to|from|by|down|in)\b|\()", re.IGNORECASE
 )
+_PASSIVE = re.compile(r"(?:\S+ ){1,3}(?:is|are|was|were|has|have)\b")  # "Deleted items are logged"
 _LEAD = re.compile(
     r"^(?:(?:hm+|ok(?:ay)?|great|perfect|alright|excellent|so|and|good)[,.! ]+"
     r"|(?:done|fix(?:ed)?|summary|results?|outcome|verdict|complete|committed|pushed|updated"
@@ -165,34 +170,56 @@ class About(NamedTuple):
 
 
 def best_report(rounds: Sequence[Activity], of: About, worked: bool) -> tuple[str, float]:
-    """The sentence of the closing answers that reports a result best, and what it is worth."""
+    """The sentence of the closing answers that reports a result best, and what it is worth; where
+    something was changed, with others that report nearly as well what else was done."""
     answered = [r for r in reversed(rounds) if r.answer.strip()]
     # What is said of a commit or a push is the state of the branch, not of the work.
     work = [r for r in answered if not _CLOSING.match(r.prompt)] or answered
-    best, worth = "", 0.0
+    found: list[tuple[float, str, bool]] = []
+    enough = 0.0
+    """What a sentence has to be worth to be looked at."""
     most = max((r.edits for r in work), default=0)
     for age, round in enumerate(work[:_ANSWERS]):
         idle = _IDLE * (1 - round.edits / most) if most else 0.0
         for place, said in enumerate(sentences_of(round.answer)[:_SENTENCES]):
             rank = _AGES * age + 0.05 * place + idle
-            if worth >= _MOST_VALUE - rank:
+            if enough >= _MOST_VALUE - rank:
                 break  # nothing that follows in this answer can be worth more
             listed = _ITEM.match(said) is not None
             sentence = _plain(without_marks(said))
             if not _is_fit(sentence) or (said.startswith("#") and not _tells(sentence)):
                 continue
             rank += _LISTED if listed else 0.0
-            if worth >= _MOST_VALUE - rank:
+            if enough >= _MOST_VALUE - rank:
                 continue
             speaks = _speaks(sentence, of)
-            if worth >= speaks + _MOST_TOLD - rank:
+            if enough >= speaks + _MOST_TOLD - rank:
                 continue  # nor if it told what was done
             value = _value(speaks, sentence, worked) - rank
             if listed and not _tells(sentence):
                 value -= _NAMED_ONLY
-            if value > worth and _stands(sentence):
-                best, worth = sentence, value
-    return _subjectless(best), worth
+            if value > enough and _stands(sentence):
+                found.append((value, _subjectless(sentence), idle <= _TOUCH))
+                enough = max(enough, value - _BESIDE if worked else value)
+    found.sort(key=itemgetter(0), reverse=True)
+    reports = [said for place, (_, said, beside) in enumerate(found) if beside or not place]
+    return (_together(reports), found[0][0]) if found else ("", 0.0)
+
+
+def _together(reports: Sequence[str]) -> str:
+    """The first of some reports, and those beside it that say what else was done: "Added a lock;
+    removed the cache"."""
+    best = reports[0].rstrip(".")
+    kept = [frozenset(stems(best))]
+    for report in reports[1:] if is_report(best) else ():
+        more = report.rstrip(".")
+        words = frozenset(stems(more))
+        fits = len(kept) < _JOINED and len(best) + len(more) <= _LONGEST and ";" not in more
+        tells = is_report(more) and not (_OBJECT.match(more) or _PASSIVE.match(more))
+        if fits and tells and not any(is_same(words, known) for known in kept):
+            best = f"{best}; {uncapital(more)}"
+            kept.append(words)
+    return best if len(kept) > 1 else reports[0]
 
 
 def _plain(sentence: str) -> str:

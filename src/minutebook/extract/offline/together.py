@@ -24,12 +24,11 @@ from minutebook.extract.offline.headings import (
     telling,
     uncapital,
 )
-from minutebook.extract.offline.topic_model import stems
+from minutebook.extract.offline.topic_model import is_same, stems
 
 _MOST = 12  # commits that are looked at
 _ACRONYM = 3  # letters: "cli", "api"
 _NAMED = 3  # of them
-_ALIKE = 0.6  # of their words: one is the other, made again
 _BRIEFLY = ((8, 4), (5, 4), (5, 3))
 """At most and at least so many words of a commit that has to leave room for another."""
 _LEVELS = sorted(
@@ -120,11 +119,6 @@ def _kept(part: Sequence[Activity]) -> Iterator[str]:
         else:
             subjects.append(commit.subject)
     return iter(dict.fromkeys(subjects))
-
-
-def is_same(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two subjects of these words name one thing."""
-    return len(one & other) >= _ALIKE * min(len(one), len(other))
 
 
 def together(commits: Sequence[MainCommit], before: str = "") -> str | None:

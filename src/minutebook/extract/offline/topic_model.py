@@ -121,6 +121,7 @@ _TESTS = re.compile(r"\b(?:tests?|testing|lint\w*|coverage|typos?|ci)\b", re.IGN
 _LISTED = re.compile(r"[A-Z][a-z]+ing \S")  # "Skipping checks for …": one of several things
 _SINGLE = ("task",)  # kinds of headings that may be one piece of the work
 _MANY = 3
+_ALIKE = 0.6
 _TYPED = ("request", "later")
 _FEW_NAMES = 2
 _BEGINS = 40  # characters of a request that say what it is about
@@ -176,6 +177,11 @@ def words_of(text: str) -> frozenset[str]:
 @lru_cache(maxsize=512)  # a prompt is a request, one of several, and one beside others
 def _stems(text: str) -> tuple[str, ...]:
     return tuple(stems(text))
+
+
+def is_same(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two texts of these words say the same: one is the other, said again."""
+    return len(one & other) >= _ALIKE * min(len(one), len(other))
 
 
 class Range:
