@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from minutebook.derive.activity import ANSWER_CHARS, Commit, activity
+from minutebook.derive.activity import ANSWER_CHARS, PROMPT_CHARS, Commit, activity
 from minutebook.derive.calls import Choice
+from minutebook.extract.material import hidden
 from tests.conftest import ReadRecords, assistant, tool_result, tool_use, user
 
 
@@ -141,3 +142,27 @@ def test_plans_tasks_titles_and_choices_are_found(read_records: ReadRecords) -> 
     assert seen.tasks == ("Write the store", "Review the store")
     assert seen.pull_titles == ("Keep rows in SQLite",)
     assert seen.choices == (Choice("Which store?", "SQLite", ("Postgres",)),)
+
+
+@pytest.mark.parametrize("place", [0, 10, 20, 39])
+def test_a_key_is_hidden_before_a_text_is_cut(read_records: ReadRecords, place: int) -> None:
+    """NFR-01, ARC-06: a key that stands where a prompt, an answer or a task is cut leaves no half
+    of it in what labels are made of."""
+    key = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+
+    def around(cut: int) -> str:
+        before = "rotate it " * ((cut - place) // 10)
+        return f"{before:{cut - place}}{key} is the new one. {'Done. ' * 1_500}"
+
+    task = tool_use("t1", "TodoWrite", todos=[{"content": around(300), "status": "pending"}])
+    session, _ = read_records(
+        user(around(PROMPT_CHARS * 2 // 3)),
+        assistant(task),
+        tool_result("t1", "ok"),
+        assistant(around(ANSWER_CHARS * 2 // 3), id="msg_2"),
+    )
+    seen = activity(session.rounds[0], hidden)
+    said = " ".join((seen.prompt, seen.answer, seen.opening, *seen.tasks))
+    assert len(seen.answer) <= ANSWER_CHARS + 3 and seen.tasks
+    assert "16C7e42F" not in said
+    assert "Ae178B4a" not in said

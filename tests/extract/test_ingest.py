@@ -30,7 +30,7 @@ from minutebook.verbs.rebuild import rebuild
 from minutebook.verbs.survey import survey
 from minutebook.verbs.tag import tag
 from tests.archive.conftest import age
-from tests.conftest import CORPUS
+from tests.conftest import CORPUS, as_line
 from tests.extract.conftest import HIDDEN, WriteSession, archive_at, material, read_records
 from tests.extract.stub import Stub, good_reply, serve
 
@@ -233,6 +233,35 @@ def test_rules_only_describe_what_a_model_has_not_seen(
             assert (record.modelled, record.cost_usd) == (4, before.cost_usd)
             assert len({e.id for e in record.engagements}) == len(record.engagements)
         assert run(config, layout, asking(stub)).calls == 1
+
+
+def test_new_rounds_are_not_called_by_the_title_of_all(
+    config: Path, layout: Layout, write_session: WriteSession
+) -> None:
+    """UND-02, UND-06: the title a session had before it grew does not name what came after; the
+    session keeps it."""
+    title = {"type": "ai-title", "aiTitle": "Prune the oldest pear trees of the orchard"}
+    with serve(lambda *_: good_reply((1, 4))) as stub:
+        for rounds in (4, 6):
+            path = write_session("alpha", rounds, words="for the new harvest calendar page")
+            path.write_bytes(path.read_bytes() + as_line({**title, "sessionId": path.stem}) + b"\n")
+            run(config, layout, asking(stub) if rounds == 4 else None)
+    (record,) = read_records(layout).values()
+    assert record.title == title["aiTitle"]
+    assert "pear" not in record.engagements[-1].topic
+
+
+def test_a_session_without_rounds_is_a_ghost(config: Path, layout: Layout) -> None:
+    """ING-05: whatever the thresholds are, nothing is labelled where nothing was said."""
+    path = (
+        config / "projects" / "-home-mara-orchard" / f"{'e' * 8}-2222-4333-8444-555555555555.jsonl"
+    )
+    path.write_bytes(as_line({"type": "ai-title", "aiTitle": "Nothing", "sessionId": path.stem}))
+    settings = {"version": 1, "ghost_prompts": 0, "ghost_calls": 0, "ghost_chars": 0}
+    layout.root.mkdir(parents=True, exist_ok=True)
+    layout.settings.write_text(json.dumps(settings))
+    report = run(config, layout)
+    assert (report.ghosts, report.engagements) == (1, 0)
 
 
 def test_records_are_written_while_others_are_read(

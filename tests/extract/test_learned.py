@@ -190,6 +190,7 @@ def test_how_a_prompt_relates_in_six_languages(relation: str, prompts: str) -> N
         ({"answer": "Committed. Anything else?", "committing": 1}, "completed"),
         ({"answer": "I cannot continue: blocked by a missing token."}, "blocked"),
         ({"answer": "Ich kann nicht weitermachen: blockiert durch ein Token."}, "blocked"),
+        ({"answer": "I can’t proceed until you grant access to the barn."}, "blocked"),
         ({"answer": "Saved.", "command": "/handoff"}, "handed-off"),
     ],
 )
@@ -425,3 +426,34 @@ def test_cues_are_whole_words(text: str, found: bool) -> None:
         holds(r"(?:plan)|re(?:do|view)s?", "計画"),
     )
     assert (quick.search(text) is not None, plain.search(text) is not None) == (found, found)
+
+
+@pytest.mark.parametrize("mark", ["'", "’"])
+def test_apostrophes_are_read_as_they_are_typed(mark: str) -> None:
+    """ING-32: "doesn’t work" is trouble and "let’s add" a request, whichever sign stands in it."""
+    broken, wish = (
+        hear(Activity(number=1, prompt=text.replace("'", mark)))
+        for text in ("the gate doesn't work", "let's add a second gate")
+    )
+    assert "debug" in broken.asks
+    assert "turns to work" in wish.contents
+
+
+@pytest.mark.parametrize(
+    ("one", "more", "other"),
+    [
+        ("请修复登录页面的重定向", "登录页面的退出也要处理", "给仓库库存报表添加导出"),
+        (
+            "ログイン画面のリダイレクトを修正してください",
+            "ログイン画面のログアウトも対応してください",
+            "倉庫在庫のレポートに出力を追加してください",
+        ),
+    ],
+)
+def test_words_are_found_where_no_blanks_are_between(one: str, more: str, other: str) -> None:
+    """UND-01, ING-32: in Chinese and Japanese, too, two requests about one page have words in
+    common, and one about something else has not."""
+    first, second, third = (set(content_words(text)) for text in (one, more, other))
+    assert len(first) > 5
+    assert len(first & second) >= 3
+    assert len(first & third) <= 1

@@ -33,7 +33,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return program in self.allowed or program == next(iter(SOURCES.values())).program
 
     def is_ghost(self, info: SessionInfo) -> bool:
-        return (
+        return not info.rounds or (
             info.prompts < self.ghost_prompts
             and info.calls < self.ghost_calls
             and info.answer_chars < self.ghost_chars

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 
 import msgspec
 
@@ -151,8 +152,12 @@ class Activity(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
         return bool(self.committing or self.pull_requests or self.pushes or self.merges)
 
 
-def activity(round: Round) -> Activity:
-    """What was asked, said and done in a round."""
+def activity(round: Round, hide: Callable[[str], str] = str) -> Activity:
+    """What was asked, said and done in a round.
+
+    `hide` is what takes secrets out of the words: before they are cut, since half a key is not
+    recognised as one.
+    """
     counts: Counter[str] = Counter()
     files: dict[str, None] = {}
     looked_at: dict[str, None] = {}
@@ -166,8 +171,8 @@ def activity(round: Round) -> Activity:
         for kind in _kinds(call):
             counts[kind] += 1
         plan = plan_heading(call) or plan
-        tasks.update(dict.fromkeys(planned(call)))
-        choices += settled(call)
+        tasks.update(dict.fromkeys(planned(call, hide)))
+        choices += settled(call, hide)
         if call.kind in ("edit", "write"):
             files.update(dict.fromkeys(paths_of(call)))
         elif call.kind in ("read", "search"):
@@ -178,6 +183,9 @@ def activity(round: Round) -> Activity:
             pull_titles += _pull_titles(call)
     notices = {b.kind for m in round.messages for b in m.blocks if isinstance(b, Notice)}
     answers = [b.text for m in round.replies for b in m.blocks if isinstance(b, Text)]
+    answers = [text for text in answers if text.strip()]
+    opening = hide(answers[0]) if answers else ""
+    answer = hide(answers[-1]) if len(answers) > 1 else opening
     prompt = round.prompt
     typed = prompt.said if prompt is not None else ""
     about, needed = references(typed)
@@ -188,11 +196,11 @@ def activity(round: Round) -> Activity:
         ended=round.ended,
         cwd=round.cwd,
         branch=round.branch,
-        prompt=_shortened(typed, PROMPT_CHARS),
+        prompt=_shortened(hide(typed), PROMPT_CHARS),
         command=_command(prompt) if prompt is not None else None,
-        answer=_shortened(next((a for a in reversed(answers) if a.strip()), ""), ANSWER_CHARS),
-        opening=_shortened(next((a for a in answers if a.strip()), ""), OPENING_CHARS),
-        plan=plan,
+        answer=_shortened(answer, ANSWER_CHARS),
+        opening=_shortened(opening, OPENING_CHARS),
+        plan=hide(plan),
         tasks=tuple(tasks)[:MOST_TASKS],
         choices=tuple(choices),
         queued=prompt is not None and prompt.queued,
@@ -204,7 +212,7 @@ def activity(round: Round) -> Activity:
         pull_requests=tuple(pulls),
         references=about,
         needs=needed,
-        pull_titles=tuple(pull_titles),
+        pull_titles=tuple(map(hide, pull_titles)),
         **counts,
     )
 
@@ -237,7 +245,7 @@ def commits_of(call: ToolCall) -> list[Commit]:
     """Commits as git reports them: ``[branch 1a2b3c4] subject``."""
     if call.result is None:
         return []
-    text = call.result.text[:_RESULT_CHARS]
+    text = _lines_of(call.result.text)
     if "\n[" not in text and not text.startswith("["):
         return []
     command = command_of(call)
@@ -284,6 +292,11 @@ def called_pull_requests(call: ToolCall) -> dict[str, str]:
     """Requests a call opened, and what it named them; none where it is not clear which is which."""
     urls, titles = list(dict.fromkeys(pull_requests_of(call))), _pull_titles(call)
     return dict(zip(urls, titles, strict=True)) if len(urls) == len(titles) else {}
+
+
+def _lines_of(output: str) -> str:
+    """The beginning of an output that is looked at, in whole lines."""
+    return output if len(output) <= _RESULT_CHARS else output[:_RESULT_CHARS].rpartition("\n")[0]
 
 
 def _shortened(text: str, limit: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -93,23 +93,25 @@ def plan_heading(call: ToolCall) -> str:
     """The first heading of a plan that a call hands over; empty where it hands over none."""
     if not (plan := plan_of(call)):
         return ""
-    lines = (line.strip() for line in plan[:_PLAN_CHARS].splitlines())
+    begun = plan if len(plan) <= _PLAN_CHARS else plan[:_PLAN_CHARS].rpartition("\n")[0]
+    lines = (line.strip() for line in begun.splitlines())
     return next((line.lstrip("# ").strip() for line in lines if line.startswith("#")), "")
 
 
-def planned(call: ToolCall) -> Iterator[str]:
-    """What a call puts on a list of things to do, or gives to a subagent, a line each."""
+def planned(call: ToolCall, hide: Callable[[str], str] = str) -> Iterator[str]:
+    """What a call puts on a list of things to do, or gives to a subagent, a line each; `hide` takes
+    secrets out of it before it is cut."""
     given = call.input
     if not isinstance(given, dict) or call.kind not in ("plan", "delegate"):
         return
     for key in _LISTS:
         items = given[key] if isinstance(given.get(key), list) else []
         for item in items[:_MOST_ITEMS]:
-            yield from _lined(_first(item, _ITEMS))
-    yield from _lined(_first(given, ("subject", "description")))
+            yield from _lined(_first(item, _ITEMS), hide)
+    yield from _lined(_first(given, ("subject", "description")), hide)
 
 
-def settled(call: ToolCall) -> Iterator[Choice]:
+def settled(call: ToolCall, hide: Callable[[str], str] = str) -> Iterator[Choice]:
     """Questions a call put to the person, with the answer and what else could have been chosen."""
     asked = call.input.get("questions") if isinstance(call.input, dict) else None
     if not isinstance(asked, list) or call.result is None or call.result.error:
@@ -122,12 +124,13 @@ def settled(call: ToolCall) -> Iterator[Choice]:
             continue
         options = item["options"] if isinstance(item.get("options"), list) else []
         labels = tuple(label for option in options if (label := _first(option, ("label",))))
-        yield Choice(question, answer, tuple(label for label in labels if label not in answer))
+        others = (hide(label) for label in labels if label not in answer)
+        yield Choice(hide(question), hide(answer), tuple(others))
 
 
-def _lined(text: str | None) -> Iterator[str]:
+def _lined(text: str | None, hide: Callable[[str], str]) -> Iterator[str]:
     if text:
-        yield " ".join(text[:_ITEM_CHARS].split())
+        yield " ".join(hide(text)[:_ITEM_CHARS].split())
 
 
 def _first(value: Any, keys: tuple[str, ...]) -> str | None:

@@ -27,3 +27,12 @@ class _Later:
         found = getattr(re.compile(*self._given), name)
         setattr(self, name, found)
         return found
+
+
+WIDE_SIGN = pattern(rf"[{WIDE}]")
+WIDE_RUN = pattern(rf"[{WIDE}]+")
+
+
+def pairs_of(run: str) -> list[str]:
+    """Each sign of such a script with the next: they stand for words."""
+    return [run[place : place + 2] for place in range(len(run) - 1)]

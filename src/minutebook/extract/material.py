@@ -8,7 +8,6 @@ from collections.abc import Iterable
 import msgspec
 
 from minutebook.derive.activity import Activity, activity
-from minutebook.derive.calls import Choice
 from minutebook.derive.identity import Identity
 from minutebook.derive.plain import clean
 from minutebook.derive.skeleton import SkeletonBuilder
@@ -38,6 +37,12 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
         return self.info.cwd or SYSTEM
 
 
+def rest_of(material: Material, after: int) -> Material:
+    """A session without its first rounds. Its title is about these as well, so it goes, too."""
+    info = msgspec.structs.replace(material.info, title=None)
+    return msgspec.structs.replace(material, info=info, rounds=material.rounds[after:])
+
+
 class MaterialBuilder:
     """Gathers what extractors need of rounds as they pass; nothing of a round is held."""
 
@@ -47,7 +52,7 @@ class MaterialBuilder:
 
     def add(self, round: Round) -> None:
         self._skeleton.add(round)
-        self._rounds.append(_masked(activity(round)))
+        self._rounds.append(activity(round, hidden))
 
     def material(self, info: SessionInfo, identity: Identity) -> Material:
         text = self._skeleton.skeleton(hidden)
@@ -73,23 +78,8 @@ def material_of(info: SessionInfo, identity: Identity, rounds: Iterable[Round]) 
 
 def hidden(text: str) -> str:
     """A text without secrets: nothing secret is sent to anybody, and none is in a topic."""
+    if not text:
+        return text
     from minutebook.derive.secrets import mask
 
     return mask(clean(text))
-
-
-def _masked(round: Activity) -> Activity:
-    """What was said, without secrets: topics and outcomes are made of it."""
-    return msgspec.structs.replace(
-        round,
-        prompt=hidden(round.prompt),
-        answer=hidden(round.answer),
-        opening=hidden(round.opening),
-        plan=hidden(round.plan),
-        tasks=tuple(map(hidden, round.tasks)),
-        pull_titles=tuple(map(hidden, round.pull_titles)),
-        choices=tuple(
-            Choice(hidden(c.question), hidden(c.answer), tuple(map(hidden, c.others)))
-            for c in round.choices
-        ),
-    )

@@ -20,7 +20,6 @@ from minutebook.model.report import BadLine, FormatReport
 from minutebook.model.roster import Roster, RosterEntry
 from minutebook.model.round import Billing, Compaction, Message, Reply, Role, Round, Usage
 from minutebook.model.session import (
-    GHOST_THRESHOLD,
     Link,
     Loose,
     NameEvidence,
@@ -32,7 +31,6 @@ from minutebook.model.session import (
 )
 
 __all__ = [
-    "GHOST_THRESHOLD",
     "Attachment",
     "BadLine",
     "Billing",

@@ -9,9 +9,6 @@ import msgspec
 
 from minutebook.model.round import Reply, Round, Usage
 
-GHOST_THRESHOLD = 3
-"""A session with fewer real user messages than this never reached substantive work (ING-05)."""
-
 
 @lru_cache(maxsize=4_096)
 def called(name: str | None, given: str | None, title: str | None = None) -> str | None:
@@ -123,9 +120,6 @@ class SessionInfo(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     @property
     def model(self) -> str | None:
         return self.models[0] if self.models else None
-
-    def is_ghost(self, threshold: int = GHOST_THRESHOLD) -> bool:
-        return self.prompts < threshold
 
 
 class Subagent(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -18,7 +18,7 @@ from minutebook.archive.prompts import as_one, of_copies, prompt_ids
 from minutebook.derive.activity import Activity
 from minutebook.derive.genealogy import Copy, copied, first_id
 from minutebook.extract.extractor import Extractor, Failed
-from minutebook.extract.material import Material
+from minutebook.extract.material import Material, rest_of
 from minutebook.extract.records import extracted_record, free_id, with_facts
 from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.verbs.label import read_material
@@ -209,7 +209,7 @@ def _own(
     from minutebook.extract.offline import OfflineExtractor
 
     rules = OfflineExtractor()
-    rest = msgspec.structs.replace(material, rounds=material.rounds[count:])
+    rest = rest_of(material, count)
     try:
         return extracted_record(base, rest, rules.extract(rest), rules, base).engagements
     except Failed:

@@ -13,9 +13,10 @@ from minutebook.archive.minutes import Minutes
 from minutebook.archive.run import WritingRun, problem_of
 from minutebook.archive.writing import Done
 from minutebook.derive.identity import identify
+from minutebook.derive.titles import session_title
 from minutebook.errors import NotFound
 from minutebook.extract.extractor import Extractor, Failed
-from minutebook.extract.material import OPENING_CHARS, Material, MaterialBuilder
+from minutebook.extract.material import OPENING_CHARS, Material, MaterialBuilder, rest_of
 from minutebook.extract.records import base_record, extracted_record, free_id
 from minutebook.model import SessionInfo
 from minutebook.model.engagement import Engagement, SessionRecord
@@ -178,12 +179,14 @@ class Labelling:
         if known is None or not kept or base.rounds <= kept[-1].turn_range[1]:
             return extracted_record(base, material, rules.extract(material), rules, known)
         last = kept[-1].turn_range[1]
-        rest = msgspec.structs.replace(material, rounds=material.rounds[last:])
+        rest = rest_of(material, last)
         record = extracted_record(base, rest, rules.extract(rest), rules, known)
+        found = (*kept, *_with_own_ids(record.engagements, {e.id for e in kept}))
         return msgspec.structs.replace(
             record,
+            title=session_title(material.info, found),
             session_summary=known.session_summary,
-            engagements=(*kept, *_with_own_ids(record.engagements, {e.id for e in kept})),
+            engagements=found,
             extractor_model=known.extractor_model,
             modelled=last,
             usage=known.usage,

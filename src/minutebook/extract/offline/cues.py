@@ -12,6 +12,11 @@ import re
 from itertools import accumulate
 
 
+def small(text: str) -> str:
+    """A text as cues look at it: in small letters, its apostrophes as keyboards have them."""
+    return text.lower().replace("’", "'")
+
+
 def starts(latin: str, other: str = "") -> re.Pattern[str]:
     """Matches at the beginning of a prompt."""
     return re.compile(rf"(?:{latin})(?!\w)" + (f"|(?:{other})" if other else ""))

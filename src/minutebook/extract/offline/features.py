@@ -58,7 +58,7 @@ class Heard:
 
 
 def hear(round: Activity) -> Heard:
-    typed = without_code(round.prompt).strip().lower()
+    typed = cues.small(without_code(round.prompt).strip())
     text = typed if len(typed) <= _HEAD + _TAIL else f"{typed[:_HEAD]}\n{typed[-_TAIL:]}"
     courtesy = cues.COURTESY.match(text)
     bare = text[courtesy.end() :] if courtesy and courtesy.end() < len(text) else text

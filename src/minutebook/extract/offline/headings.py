@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from minutebook.derive.markup import without_marks
-from minutebook.derive.patterns import WIDE, pattern
+from minutebook.derive.patterns import WIDE_RUN, WIDE_SIGN
 from minutebook.extract.offline.courtesies import is_chatter, without_courtesies
 from minutebook.extract.offline.heading_words import (
     ASKING,
@@ -29,7 +29,6 @@ MOST_WORDS = 15
 FEWEST_WORDS = 5
 _FEWEST_WIDE, _MOST_WIDE = 4, 20  # 8 to 40 characters of a script without blanks
 _LONGEST = 400  # characters of a sentence that is looked at
-_WIDE, _WIDE_RUN = pattern(rf"[{WIDE}]"), pattern(rf"[{WIDE}]+")
 
 _SPELT = re.compile(r"[^\sA-Za-z0-9]*[A-Za-z0-9]\S*")
 
@@ -165,14 +164,14 @@ def length_of(heading: str) -> int:
     """Words of a heading; two characters count as a word in scripts without blanks."""
     if heading.isascii():
         return len(_SPELT.findall(heading))
-    spaced = _WIDE_RUN.sub(" ", heading).split()
-    wide = sum((len(run) + 1) // 2 for run in _WIDE_RUN.findall(heading))
+    spaced = WIDE_RUN.sub(" ", heading).split()
+    wide = sum((len(run) + 1) // 2 for run in WIDE_RUN.findall(heading))
     return wide + sum(1 for word in spaced if any(c.isalnum() for c in word))
 
 
 def is_wide(text: str) -> bool:
     """Whether a text is in a script without blanks between words."""
-    return not text.isascii() and _WIDE.search(text) is not None
+    return not text.isascii() and WIDE_SIGN.search(text) is not None
 
 
 def is_long_enough(heading: str) -> bool:
@@ -388,7 +387,7 @@ def _whole_wide(text: str) -> str | None:
     for piece in pieces:
         if length_of(kept + piece) > _MOST_WIDE:
             break
-        kept += piece if not kept or _WIDE.search(piece[:1]) else " " + piece
+        kept += piece if not kept or WIDE_SIGN.search(piece[:1]) else " " + piece
     return kept.strip(" 、，,;；:：。") or None
 
 

@@ -27,7 +27,7 @@ _OPTIONS = cues.holds(
 def manner_of(answer: str) -> Manner:
     """Form and kind of an answer."""
     answer = answer.strip()
-    beginning, ending = answer[:_BEGINNING].lower(), answer[-_ENDING:].lower()
+    beginning, ending = cues.small(answer[:_BEGINNING]), cues.small(answer[-_ENDING:])
     reports = phase_cues.REPORTS.search(beginning) is not None
     asks = answer.endswith(cues.QUESTION_MARKS)
     found = {
@@ -38,7 +38,7 @@ def manner_of(answer: str) -> Manner:
         "offers more": phase_cues.OFFERS.search(ending) is not None,
         "speaks of failure": phase_cues.FAILS.search(beginning) is not None,
         "announces more": phase_cues.announces(ending),
-        "weighs options": _OPTIONS.search(answer[:_WEIGHED].lower()) is not None,
+        "weighs options": _OPTIONS.search(cues.small(answer[:_WEIGHED])) is not None,
         "asks": asks,
         "question marks": math.log1p(answer.count("?") + answer.count("？")),
         "headings": _HEADING.search(answer) is not None,

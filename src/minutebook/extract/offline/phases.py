@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from minutebook.extract.offline import phase_cues
+from minutebook.extract.offline import cues, phase_cues
 from minutebook.extract.offline.features import Session
 from minutebook.extract.offline.model import Models
 from minutebook.extract.offline.reasons import Reason, Why
@@ -24,7 +24,7 @@ _ENDING = 600
 def phase_of(session: Session, start: int, end: int, models: Models) -> tuple[Phase, Why]:
     """In which phase rounds `start` up to (not with) `end` ended."""
     rounds, heard = session.rounds[start:end], session.heard[start:end]
-    final, answer = rounds[-1], rounds[-1].answer.strip().lower()[-_ENDING:]
+    final, answer = rounds[-1], cues.small(rounds[-1].answer.strip()[-_ENDING:])
     if _taken_back(session, start, end):
         return "abandoned", lambda: (Reason("the person takes it back", 1.0),)
     if end < len(session.rounds):

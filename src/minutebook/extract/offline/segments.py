@@ -44,7 +44,7 @@ def of_range(rounds: Sequence[Activity], heard: Sequence[Heard]) -> Features:
     subjects = [commit.subject.lower() for round in rounds for commit in round.commits[:5]]
     for method, cue in method_cues.DEEDS:
         found[f"commits {method}"] = _mean([cue.match(subject) is not None for subject in subjects])
-    answers = [round.answer[:_CLOSING].lower() for round in rounds]
+    answers = [cues.small(round.answer[:_CLOSING]) for round in rounds]
     for method, cue in method_cues.CLOSINGS:
         hits = [cue.search(answer) is not None for answer in answers]
         found[f"answers {method}"] = _mean(hits)
@@ -90,7 +90,7 @@ def of_ending(rounds: Sequence[Activity], heard: Sequence[Heard]) -> Features:
     """How a session's last range ended: its last prompt, and the last words that answer it."""
     final, last = rounds[-1], heard[-1]
     answer = final.answer.strip()
-    tail, whole = answer[-_ENDING:].lower(), answer[:_CLOSING].lower()
+    tail, whole = cues.small(answer[-_ENDING:]), cues.small(answer[:_CLOSING])
     lines = answer.splitlines()
     found: Features = {
         "no answer": not answer,

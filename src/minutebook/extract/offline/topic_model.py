@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from minutebook.derive.activity import Activity
-from minutebook.derive.patterns import WIDE, pattern
+from minutebook.derive.patterns import WIDE_SIGN, pairs_of
 from minutebook.extract.offline import cues
 from minutebook.extract.offline.candidates import Heading, is_asked, requests_of, sentences_of
 from minutebook.extract.offline.heading_words import SAYING
@@ -47,7 +47,6 @@ FEATURES = (
 )
 _TOKEN = re.compile(r"[^\W_]+")
 _ASCII_TOKEN = re.compile(r"[a-z0-9]+")  # a set of signs is faster than kinds of them
-_WIDE = pattern(rf"[{WIDE}]")
 _ENDING = re.compile(r"(?:ing|ed|es|s)$")
 _STOP = frozenset(
     "a an and are as at be by for from in into is it its of on or s that the this to with via"
@@ -152,12 +151,12 @@ def model() -> Model:
 def stems(text: str) -> list[str]:
     """The words of a text, without their endings; pairs of characters where there are no blanks."""
     tokens = (_ASCII_TOKEN if text.isascii() else _TOKEN).findall(text.lower())
-    if text.isascii() or not _WIDE.search(text):
+    if text.isascii() or not WIDE_SIGN.search(text):
         return [_stem(token) for token in tokens if token not in _STOP]
     found: list[str] = []
     for token in tokens:
-        if not token.isascii() and _WIDE.search(token):
-            found += [token[i : i + 2] for i in range(len(token) - 1)]
+        if not token.isascii() and WIDE_SIGN.search(token):
+            found += pairs_of(token)
         elif token not in _STOP:
             found.append(_stem(token))
     return found
@@ -238,7 +237,7 @@ class Range:
             (
                 place
                 for place, (round, _) in enumerate(worked)
-                if cues.REVISES.match(round.prompt.lower())
+                if cues.REVISES.match(cues.small(round.prompt))
             ),
             default=0,
         )

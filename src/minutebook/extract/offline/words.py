@@ -10,9 +10,11 @@ from functools import lru_cache
 from operator import itemgetter
 
 from minutebook.derive.activity import Activity
+from minutebook.derive.patterns import WIDE_RUN, pairs_of
 
 _WORD = re.compile(r"[^\W\d_][\w]{2,39}")
 _ASCII_WORD = re.compile(r"[a-z][a-z0-9_]{2,39}")  # a set of signs is faster than kinds of them
+_ENDINGS = re.compile(r"[\u3040-\u309f]{2}")  # of Japanese words
 _ANSWER_CHARS = 1_200
 _KEPT = 8_000  # characters
 _MOST_WORDS = 50  # a round: the rest repeats or decorates
@@ -43,8 +45,13 @@ def content_words(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)  # cuts and features look at the same answers
 def _content_words(text: str) -> tuple[str, ...]:
-    words = _ASCII_WORD if text.isascii() else _WORD
-    return tuple([word for word in words.findall(text.lower()) if word not in STOP_WORDS])
+    small = text.lower()
+    if text.isascii():
+        return tuple([word for word in _ASCII_WORD.findall(small) if word not in STOP_WORDS])
+    runs = WIDE_RUN.findall(small)
+    spaced = WIDE_RUN.sub(" ", small) if runs else small
+    pairs = [pair for run in runs for pair in pairs_of(run) if not _ENDINGS.fullmatch(pair)]
+    return (*[word for word in _WORD.findall(spaced) if word not in STOP_WORDS], *pairs)
 
 
 def _most_common(bag: Bag, most: int) -> list[tuple[str, int]]:
