@@ -132,7 +132,8 @@ def test_changed_files_are_the_last_resort_and_named() -> None:
     """UND-04: "Changed 3 files" says nothing; names and the kind of change say a little."""
     files = ("/o/scale.py", "/o/crate.py", "/o/test_scale.py")
     assert (
-        outcome_of([worked(files=files)]) == "Changed code in scale.py and crate.py and its tests."
+        outcome_of([worked(files=files)])
+        == "Changed code in scale.py and crate.py and their tests."
     )
     assert outcome_of([worked(files=("/o/GUIDE.md",))]) == "Changed documentation in GUIDE.md."
 

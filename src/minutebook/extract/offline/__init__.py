@@ -5,7 +5,7 @@ from __future__ import annotations
 from minutebook.extract.extractor import Extraction
 from minutebook.extract.material import Material
 
-VERSION = "offline-9"
+VERSION = "offline-10"
 """Changes with every change of rules or models, so that records tell which ones made them."""
 
 

@@ -28,7 +28,7 @@ _TOOLS = ("edits", "reads", "lookups", "shells", "agents", "tests", "failures")
 _NAME = re.compile(  # a plain word first: no name begins in it, and most text is such words
     r"(?:[a-z]++(?=[^\w./-]|\.\s|\Z)|\s++)++"
     r"|`([^`\n]{2,60})`"
-    r"|((?=[\w-](?:[^\W_]|-)*+[./_])[\w-]{1,60}(?:[./_][\w-]{1,60}){1,12}"
+    r"|((?=[\w-](?:[^\W_]|-){0,60}+[./_])[\w-]{1,60}(?:[./_][\w-]{1,60}){1,12}"
     r"|[a-z]{1,40}+[A-Z]\w{1,40}|#\d{1,9}|--[a-z][\w-]{1,40}"
     r"|[A-Z]{2,20}\w{0,20})"
 )

@@ -127,7 +127,8 @@ def _changed(rounds: Sequence[Activity], topic: str) -> str:
         kind = "code"
     else:
         kind = " and ".join(["documentation"] * bool(written) + ["settings"] * bool(settings))
-    also = " and its tests" if tests else ""
+    several = len(others) > 1
+    also = f" and {'their' if several else 'its'} tests" if tests and kind == "code" else ""
     return f"Changed {kind} in {_listed(others)}{also}{_purpose(topic, files)}."
 
 

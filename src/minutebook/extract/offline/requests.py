@@ -36,6 +36,7 @@ _PASTED = re.compile(
 _CONSOLE = re.compile(
     r"^\s*(?:Operation stopped by|[❯➜»]\s|\$ \S|\S+@\S+[:~ ].{0,60}[$#%] |\[[a-z]+:[\w:.-]+\] )"
 )
+_PROMPT_CHARS = 200  # of a line in which a console's prompt ends
 _FAILS = re.compile(r"^\s*(?:--- )?FAIL(?:ED)?\b")
 _OUTPUT = re.compile(
     r"^\s*[✓✔✗✘✖⚠ℹ●○◯⎿└├│╰╭☑☐]|^(?: {4,}|\t)(?![-*•\d])\S|^[A-Z][\w ]{1,24}:\s+\S*\d\S*$"
@@ -135,7 +136,7 @@ def without_output(prompt: str) -> str:
     printing = False
     for place, line in enumerate(lines):
         fails = bool(_FAILS.match(line))  # it names the test
-        printing = bool(_CONSOLE.match(line)) or (printing and bool(line.strip()))
+        printing = _is_console(line) or (printing and bool(line.strip()))
         printing = printing or begun <= place < ended
         if fails or not (printing or _OUTPUT.match(line)):
             kept.append(line)
@@ -147,13 +148,18 @@ def printed(prompt: str) -> str:
     """The first line that a program printed under a command line; empty where there is none."""
     lines = prompt.split("\n")
     begun, _ = _shown(lines)
-    return next((line.strip() for line in lines[begun + 1 :] if not _CONSOLE.match(line)), "")
+    return next((line.strip() for line in lines[begun + 1 :] if not _is_console(line)), "")
+
+
+def _is_console(line: str) -> bool:
+    """Whether a line is a command at a prompt."""
+    return _CONSOLE.match(line, 0, _PROMPT_CHARS) is not None
 
 
 def _shown(lines: Sequence[str]) -> tuple[int, int]:
     """From where to where a console is shown: from a command line to the last line only a program
     prints."""
-    begun = next((place for place, line in enumerate(lines) if _CONSOLE.match(line)), len(lines))
+    begun = next((place for place, line in enumerate(lines) if _is_console(line)), len(lines))
     marked = [
         p
         for p in range(begun + 1, len(lines))
