@@ -18,7 +18,7 @@ import pytest
 
 from minutebook.derive.skeleton import LIMIT
 from minutebook.extract.anthropic import AnthropicExtractor
-from minutebook.extract.offline import OfflineExtractor
+from minutebook.extract.offline import VERSION, OfflineExtractor
 from minutebook.extract.pricing import Budget
 from minutebook.extract.secret import Secret
 from minutebook.record.database import open_database, rows_of
@@ -185,7 +185,7 @@ def test_a_model_replaces_rules_and_never_the_other_way(
     write_session("alpha", 4)
     run(config, layout)
     (record,) = read_records(layout).values()
-    assert (record.extractor, record.prompt_version) == ("offline", "offline-9")
+    assert (record.extractor, record.prompt_version) == ("offline", VERSION)
     assert run(config, layout, asking(stub), skip_existing=True).calls == 0
     assert run(config, layout, asking(stub)).calls == 1
     run(config, layout)
