@@ -32,6 +32,7 @@ from minutebook.extract.offline.headings import (
 from minutebook.extract.offline.places import is_test
 from minutebook.extract.offline.requests import without_command
 from minutebook.extract.offline.verbs import is_imperative
+from minutebook.extract.offline.words import ENDING
 
 MODEL = Path(__file__).parent / "topics.json"
 SOURCES = (
@@ -47,7 +48,6 @@ FEATURES = (
 )
 _TOKEN = re.compile(r"[^\W_]+")
 _ASCII_TOKEN = re.compile(r"[a-z0-9]+")  # a set of signs is faster than kinds of them
-_ENDING = re.compile(r"(?:ing|ed|es|s)$")
 _STOP = frozenset(
     "a an and are as at be by for from in into is it its of on or s that the this to with via"
     " using new".split()
@@ -164,7 +164,7 @@ def stems(text: str) -> list[str]:
 
 @lru_cache(maxsize=50_000)
 def _stem(token: str) -> str:
-    return _ENDING.sub("", token) or token
+    return ENDING.sub("", token) or token
 
 
 @lru_cache(maxsize=512)  # what is outside of one range is inside of another

@@ -21,12 +21,13 @@ from itertools import accumulate
 from operator import mul
 from pathlib import Path
 
+from minutebook.extract.offline.words import ENDING
+
 FILE = Path(__file__).with_name("wording.bin")
 OPENS = "opens"
 """The group of weights that tells how sessions begin."""
 _WORD = re.compile(r"[^\W\d_]{2,30}")
 _ASCII_WORD = re.compile(r"[a-z]{2,30}")  # a set of signs is faster than kinds of them
-_ENDING = re.compile(r"(?:ing|ed|es|s)$")
 _STEMMED = 5  # letters from which a word is looked up without its ending, too
 _REMEMBERED = 100_000
 UNKNOWN = -1
@@ -85,7 +86,7 @@ class _Rows(dict[str, int]):
     def __missing__(self, word: str) -> int:
         row = self._rows.get(word_key(word), UNKNOWN)
         if row == UNKNOWN and len(word) >= _STEMMED:
-            row = self._rows.get(word_key(_ENDING.sub("", word)), UNKNOWN)
+            row = self._rows.get(word_key(ENDING.sub("", word)), UNKNOWN)
         if len(self) < _REMEMBERED:
             self[word] = row
         return row

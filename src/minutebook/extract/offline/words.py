@@ -14,6 +14,8 @@ from minutebook.derive.patterns import WIDE_RUN, pairs_of
 
 _WORD = re.compile(r"[^\W\d_][\w]{2,39}")
 _ASCII_WORD = re.compile(r"[a-z][a-z0-9_]{2,39}")  # a set of signs is faster than kinds of them
+ENDING = re.compile(r"(?:ing|ed|es|s)$")
+"""What a word is compared without."""
 _ENDINGS = re.compile(r"[\u3040-\u309f]{2}")  # of Japanese words
 _ANSWER_CHARS = 1_200
 _KEPT = 8_000  # characters
