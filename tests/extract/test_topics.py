@@ -766,3 +766,40 @@ def test_steps_of_a_scenario_are_no_requests() -> None:
         "Install Gate (creates backup of lock A)\nUser replaces lock by hand"
     )
     assert "Install Gate" not in topic(asked(prompt))
+
+
+@pytest.mark.parametrize(
+    ("typed", "edits", "expected"),
+    [
+        (
+            "We are now using several ways of watering, in several groves",
+            0,
+            "Discuss “we are now using several ways of watering, in several groves”",
+        ),
+        (
+            "We are now using several ways of watering, in several groves",
+            2,
+            "Work on “we are now using several ways of watering, in several groves”",
+        ),
+        ("the error the shop gets from the scale", 2, "Fix the error the shop gets from the scale"),
+        (
+            "the scale hangs after weighing empty crates",
+            2,
+            "Fix: the scale hangs after weighing empty crates",
+        ),
+    ],
+)
+def test_what_was_told_is_no_torn_heading(typed: str, edits: int, expected: str) -> None:
+    """UND-02: what somebody told is quoted where nothing was asked for; a named trouble is no
+    sentence after a colon."""
+    fields = {
+        "edits": edits,
+        "files": ("/home/dev/orchard/a.py", "/o/b.py", "/o/c.py")[: 3 * edits],
+    }
+    assert topic(asked(typed, **fields)) == expected
+
+
+def test_what_trails_off_is_left_out() -> None:
+    """UND-02: a heading ends where a sentence trails off into something else."""
+    said = heading_of("Fix the page that remains stuck in `loading...` authorization failed")
+    assert said == "Fix the page that remains stuck in loading"

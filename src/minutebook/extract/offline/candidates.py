@@ -23,6 +23,7 @@ from minutebook.extract.offline.headings import (
     length_of,
     loose_heading,
     names,
+    shortened,
     telling,
     title_heading,
     uncapital,
@@ -115,6 +116,12 @@ _ITEM = re.compile(r"[-*•]|\d+[.)]")
 _BULLET = re.compile(r"(?:^|\s)(?:\d{1,2}[.)]|[-*•])[\s*_]*$")
 _LISTED = 2  # as the third sentence of a prompt, at best
 _NUMBERED = re.compile(r"\W*(?:(?:step|fix|issue|option|phase|P\d) *)?#?\d+[.:) ]", re.IGNORECASE)
+_PERSON = re.compile(r"(?:i|we|you|it|this|that|they|he|she)\b", re.IGNORECASE)
+_TROUBLES = re.compile(
+    r"(?:the|an?|our|this|that) (?:[\w-]+ ){0,2}(?:errors?|bugs?|failures?|crash(?:es)?|delays?"
+    r"|leaks?)\b",
+    re.IGNORECASE,
+)
 _STATES = re.compile(
     r"\b(?:is|are|was|were|exists?|becomes?|has|have|says?|means?)\b", re.IGNORECASE
 )
@@ -256,13 +263,29 @@ def _loose(part: Sequence[Activity]) -> list[Heading]:
     if loose:
         telling_ones = (text for text in loose if is_wide(text) or telling(text) > 1)
         plain = (text for text in loose if not is_vague(text))
-        return [Heading(next(chain(telling_ones, plain, loose)), "request")]
+        best = next(chain(telling_ones, plain, loose))
+        return [_quoted(best, part) if _is_told(best) else Heading(best, "request")]
     found = []
     for sentence, kind, place, order in _answers(part):
         text = heading_of(sentence)
         if text is not None and is_long_enough(text) and not is_question(text):
             found.append(Heading(text, kind, place, order))
     return found
+
+
+def _is_told(said: str) -> bool:
+    """Whether somebody told how things are: "we are now using different ways"."""
+    asks = is_imperative(said) or is_question(said)
+    return not asks and (_PERSON.match(said) or _STATES.search(said)) is not None
+
+
+def _quoted(said: str, part: Sequence[Activity]) -> Heading:
+    """What somebody told, rather than asked for, as what was worked on or talked about."""
+    text = None if is_wide(said) else shortened(said, MOST_WORDS - 2)
+    if text is None:
+        return Heading(said, "request")
+    verb = "Work on" if any(round.edits for round in part) else "Discuss"
+    return Heading(f"{verb} “{uncapital(text)}”", "request", completed="quote", said=said)
 
 
 def _goes_on(raw: str, text: str) -> bool:
@@ -307,8 +330,9 @@ def _completed(heading: Heading, work: Work) -> Iterator[Heading]:
     complains = heading.kind != "plan" and not is_imperative(heading.text)
     trouble = complains and _COMPLAINT.match(heading.text)
     if trouble and length <= MOST_WORDS - 1 and work.edited:
+        fix = "Fix" if _is_named_trouble(heading.text) else "Fix:"
         yield replace(
-            heading, text=f"Fix: {uncapital(heading.text)}", completed="fix", said=heading.text
+            heading, text=f"{fix} {uncapital(heading.text)}", completed="fix", said=heading.text
         )
     opened = work.opened and not _PULL.search(heading.text)
     if opened and length <= MOST_WORDS - 4:
@@ -323,6 +347,14 @@ def _completed(heading: Heading, work: Work) -> Iterator[Heading]:
                 yield replace(
                     heading, text=f"{heading.text} in {where}", completed=what, said=heading.text
                 )
+
+
+def _is_named_trouble(text: str) -> bool:
+    """Whether a complaint is a name, "the error the shop gets", and no sentence."""
+    named = _TROUBLES.match(text)
+    if named is None or _STATES.search(text):
+        return False
+    return _COMPLAINT.match(f"X {text[named.end() :]}") is None
 
 
 def _texts(part: Sequence[Activity], title: str | None) -> Iterator[tuple[str, str, int, int]]:

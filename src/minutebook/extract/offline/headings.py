@@ -57,6 +57,7 @@ _AFTERTHOUGHT = re.compile(
     r".*$",
     re.IGNORECASE,
 )
+_TRAILS = re.compile(r"(?<=\w)(?:\.{3}|…)\W.*$")  # what follows is something else
 _COLON = re.compile(
     r"^(Fix|Add|Review|Refactor|Update|Remove|Implement|Improve|Debug|Test): +(\S+)"
 )
@@ -220,6 +221,7 @@ def heading_of(sentence: str) -> str | None:
         return None
     whole = _ERRAND.sub("", text) if "commit" in text or "push" in text else text
     shorter = _AFTERTHOUGHT.sub("", whole) if ", " in whole else whole
+    shorter = _TRAILS.sub("", shorter) if "..." in shorter or "…" in shorter else shorter
     text = shorter if length_of(shorter) >= FEWEST_WORDS else text
     kept = _whole(text)
     if kept is None or _EMPTY.match(kept) or _STATEMENT.match(kept) or not _says(kept):
