@@ -44,6 +44,14 @@ def test_a_dry_run_is_a_table(run: Run, places: list[str], tmp_path: Path) -> No
     assert document["version"] == 1 and len(document["sessions"]) == 9
 
 
+def test_a_dry_run_counts_what_is_no_transcript(run: Run, tmp_path: Path) -> None:
+    """ING-27: each session is in one of the numbers, also a file that holds none."""
+    (tmp_path / "p" / "projects" / "-orchard").mkdir(parents=True)
+    (tmp_path / "p" / "projects" / "-orchard" / f"{SID}.jsonl").write_text('{"pears": 3}\n')
+    given = ("--root", tmp_path / "p", "--archive", tmp_path / "archive", "--dry-run")
+    assert "1 session: 1 skipped (not transcripts)." in run("ingest", *given).out
+
+
 def test_the_explanation_names_reasons(run: Run, places: list[str]) -> None:
     """`--explain`: why a boundary and a method were chosen."""
     ran = run("ingest", *places, "--explain", "--session", "7c8fc3ae", columns=100)

@@ -74,11 +74,13 @@ class IngestReport(msgspec.Struct, frozen=True, kw_only=True):
     engagements: int
     copies: int = 0
     """Sessions that took the engagements of one they are a copy of: not extracted, not paid."""
+    only_copies: int = 0
+    """Of these, those that are neither ingested nor unchanged: nothing but the copy was made."""
     calls: int
     usage: Usage
     cost_usd: float
     left: int = 0
-    """Sessions that were not asked about: the run was stopped before."""
+    """Sessions that were not asked about, and copies of them: the run was stopped before."""
     stopped: str | None = None
     interrupted: bool = False
     inscribed: InscribeReport
@@ -250,7 +252,7 @@ class Ingestion:
         return Forecast(
             calls=len(self.pending),
             chars=sum(len(material.skeleton) for material in self.pending),
-            cost_usd=_sum(costs, batch),
+            cost_usd=total_cost(costs, batch=batch),
             destination=self._extractor.destination,
             extractor=self._extractor.name,
             model=self._extractor.model,
@@ -286,19 +288,20 @@ class Ingestion:
         with without_collection():
             self._take_copies()
             self._index()
-        left = asked.total - asked.done
+        unasked = asked.total - asked.done
         return IngestReport(
             sessions=len(self._selected),
             ingested=self._ingested,
             ghosts=self._ghosts,
-            unchanged=max(0, self._unchanged - left),
+            unchanged=max(0, self._unchanged - unasked),
             failures=self._failures,
             engagements=sum(len(self._records[id].engagements) for id in self._changed),
             copies=self._copies,
+            only_copies=len(self._waiting.keys() & self._changed),
             calls=asked.spent.calls,
             usage=asked.spent.usage,
             cost_usd=asked.spent.cost_usd,
-            left=left,
+            left=unasked + len(self._waiting.keys() - self._changed),
             stopped=asked.stopped,
             interrupted=bool(asked.interrupts),
             inscribed=self._inscribed,
@@ -306,7 +309,7 @@ class Ingestion:
             forecast=forecast,
             backlog=Backlog(
                 sum(record.backlog for record in self._records.values() if self._may_send(record)),
-                _sum(self._left_over, batch) if self._left_over else None,
+                total_cost(self._left_over, batch=batch) if self._left_over else None,
             ),
             held=dict(
                 Counter(
@@ -397,7 +400,8 @@ class Ingestion:
         self._changed.add(record.session_id)
 
 
-def _sum(costs: Sequence[float | None], batch: bool) -> float | None:
+def total_cost(costs: Sequence[float | None], *, batch: bool) -> float | None:
+    """What several forecasts come to; None where one is not known."""
     known = [cost for cost in costs if cost is not None]
     if len(known) != len(costs):
         return None
