@@ -17,7 +17,7 @@ from minutebook.extract.offline.reasons import Reason
 from minutebook.extract.reply import Reply
 from minutebook.verbs.survey import explain
 
-_REASONS = 6
+_LEAST = 0.05  # what would be shown as 0.0
 
 
 class _Explained(msgspec.Struct, frozen=True):
@@ -63,6 +63,8 @@ def print_explanations(archive: Archive, sessions: Sequence[str] | None, as_json
 def _say(what: str, reasons: Sequence[Reason]) -> None:
     total = sum(reason.weight for reason in reasons)
     terminal.say(f"  {what} ({total:+.1f})")
-    for reason in sorted(reasons, key=lambda r: -abs(r.weight))[:_REASONS]:
-        line = terminal.fit(terminal.one_line(reason.what), terminal.columns() - 14)
-        terminal.say(terminal.quiet(f"    {reason.weight:+5.1f}  {line}"))
+    for reason in sorted(reasons, key=lambda r: -abs(r.weight)):
+        if abs(reason.weight) < _LEAST:
+            break
+        line = f"    {reason.weight:+5.1f}  {terminal.one_line(reason.what)}"
+        terminal.say(terminal.quiet(terminal.hanging(line, 11)))
