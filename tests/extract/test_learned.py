@@ -23,7 +23,7 @@ from minutebook.extract.offline.extractor import Explanation, extract_offline, r
 from minutebook.extract.offline.features import Session, hear, of_session
 from minutebook.extract.offline.model import FILE, Linear, models
 from minutebook.extract.offline.novelty import _FAR
-from minutebook.extract.offline.reasons import USUAL, Reason, grouped, worded
+from minutebook.extract.offline.reasons import USUAL, grouped, worded
 from minutebook.extract.offline.requests import is_reply
 from minutebook.extract.offline.segments import of_ending, of_range, texts_of_range
 from minutebook.extract.offline.wording import FILE as WORDS
@@ -250,7 +250,8 @@ def test_every_label_says_why() -> None:
 def test_signs_that_read_alike_are_one() -> None:
     """What two features say in the same words counts once, by their sum (ING-32)."""
     (reason,) = grouped([("answers debug", 0.5, -0.2), ("last answer debug", 0.0, 0.3)])
-    assert reason == Reason("the answers: answers that speak of debugging", pytest.approx(0.1))
+    assert reason.what == "the answers: answers that speak of debugging"
+    assert reason.weight == pytest.approx(0.1)
 
 
 def test_no_weight_is_left_untold() -> None:

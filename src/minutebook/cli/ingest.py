@@ -110,7 +110,7 @@ def command(
     if explain:
         from minutebook.cli.explain import print_explanations
 
-        print_explanations(book, sessions, as_json)
+        print_explanations(book, sessions, extractor, as_json)
         return
     engine = choose_extractor(
         extractor, model=model, base_url=base_url, max_cost=max_cost, dry=dry_run

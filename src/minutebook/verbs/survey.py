@@ -1,4 +1,4 @@
-"""What an ingest would do, and why the offline extractor decides as it does. Writes nothing."""
+"""What an ingest would do, session by session. Writes nothing."""
 
 from __future__ import annotations
 
@@ -13,16 +13,13 @@ from minutebook.archive.archive import Archive
 from minutebook.archive.run import RunView
 from minutebook.derive.titles import session_title
 from minutebook.extract.extractor import Extractor
-from minutebook.extract.material import Material
-from minutebook.extract.offline.extractor import Explanation, extract_offline
-from minutebook.extract.reply import Reply
 from minutebook.extract.second_look import is_long
 from minutebook.model.engagement import SessionRecord
 from minutebook.sources.base import reason_of
 from minutebook.sources.fan_out import fan_out
 from minutebook.verbs.copies import not_sent
 from minutebook.verbs.ingest import Forecast, total_cost
-from minutebook.verbs.label import is_the_same, read_material
+from minutebook.verbs.label import is_the_same, read_material, would_be_ghost
 from minutebook.verbs.select import Selected, select
 
 
@@ -154,8 +151,7 @@ def _look(
     if material is None:
         return _unreadable(item, "not a transcript"), ()
     info, record, due = material.info, records.get(item.session_id), item.is_due
-    labelled = record is not None and bool(record.engagements)
-    ghost = archive.settings.is_ghost(info) and not labelled
+    ghost = would_be_ghost(archive, info, record)
     if due and not again and record is not None:
         now = msgspec.structs.replace(record, digest=material.digest)
         due = not is_the_same(record, now, extractor) or (backlog and record.backlog)
@@ -177,15 +173,6 @@ def _look(
         waits=waits,
     )
     return seen, [round.id for round in material.rounds]
-
-
-def explain(archive: Archive, session_id: str) -> tuple[Material, Reply, list[Explanation]] | None:
-    """The offline extractor's answer for a session, with its reasons; None for an empty one."""
-    material = read_material(archive, session_id)
-    if material is None or not material.rounds:
-        return None
-    reply, reasons = extract_offline(material.rounds, material.info.title, material.project)
-    return material, reply, reasons
 
 
 def _unreadable(item: Selected, problem: str) -> Surveyed:
