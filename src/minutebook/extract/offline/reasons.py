@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,6 @@ _WORDS, _ASKED, _SAID = "words", "what was asked", "the answers"
 
 # The kind of a sign, by how its name begins; the first that fits.
 _KINDS = (
-    (r"the word ", _WORDS),
     (
         r"(?:last )?answer|(?:no|short) answer$|ends with|a question (?:near|,)|announces|waits",
         _SAID,
@@ -229,7 +229,7 @@ def grouped(found: Iterable[tuple[str, float | None, float]]) -> tuple[Reason, .
         what = name if value is None else worded(name, value)
         weights[what] = weights.get(what, 0.0) + weight
         if value != 0:
-            kinds[what] = next(kind for begins, kind in _KINDS if re.match(begins, name))
+            kinds[what] = _WORDS if value is None else _kind(name)
     groups: dict[tuple[str, bool], list[tuple[float, str]]] = {}
     for what, weight in weights.items():
         if weight:
@@ -237,6 +237,11 @@ def grouped(found: Iterable[tuple[str, float | None, float]]) -> tuple[Reason, .
             groups.setdefault(key, []).append((weight, what))
     reasons = (_reason(kind, group) for (kind, _), group in groups.items())
     return tuple(sorted(reasons, key=lambda reason: (-abs(reason.weight), reason.what)))
+
+
+@cache
+def _kind(feature: str) -> str:
+    return next(kind for begins, kind in _KINDS if re.match(begins, feature))
 
 
 def _reason(kind: str, group: list[tuple[float, str]]) -> Reason:
@@ -272,6 +277,7 @@ def _counted(name: str, count: int = 0) -> str:
     return many if count == 0 else f"{count:,} {noun.replace('*', '') if count == 1 else many}"
 
 
+@cache
 def _phrase(name: str) -> str:
     if name in _PHRASES:
         return _PHRASES[name]
