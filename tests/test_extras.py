@@ -14,7 +14,7 @@ import pytest
 from minutebook import extras
 from minutebook.cli.program import program
 from minutebook.errors import MissingExtra
-from minutebook.extract.choose import choose_extractor, keyed_without_sdk
+from minutebook.extract.choose import auto_is_offline, choose_extractor, has_key
 from minutebook.index import vectors
 from tests.cli.conftest import Run
 from tests.cli.conftest import run as run  # the command line in this process
@@ -36,7 +36,7 @@ def test_asking_claude_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
         choose_extractor("anthropic")
     assert str(error.value).endswith("-m pip install 'minutebook[anthropic]'")
     assert choose_extractor("auto").name == "offline"
-    assert keyed_without_sdk()
+    assert auto_is_offline() and has_key()
     assert choose_extractor("auto", dry=True).name == "anthropic"  # a forecast needs no SDK
 
 

@@ -254,6 +254,13 @@ def test_errors_are_sentences(
     assert "https://" not in text and "`minutebook " not in text
 
 
+def test_an_error_says_first_what_it_is(call: Callable[..., tuple[bool, str]]) -> None:
+    """AGT: our own words come before what is quoted, and nothing of the SDK before them."""
+    failed, text = call("report", session="nosuch")
+    assert failed and text.startswith(f"Not found. {WARNING}")
+    assert call("engagements", since="whenever")[1].startswith("'whenever' is not a date")
+
+
 def test_a_list_names_what_it_quotes(call: Callable[..., tuple[bool, str]]) -> None:
     """AGT: without words, the outcome of each engagement."""
     failed, text = call("search")

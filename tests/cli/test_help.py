@@ -30,6 +30,18 @@ def test_a_word_is_explained(run: Run, word: str) -> None:
     assert run("help", *f"{word}s".split()).status == 0
 
 
+@pytest.mark.parametrize(("several", "one"), [("copies", "copy"), ("entries", "entry")])
+def test_a_plural_of_y_is_explained(run: Run, several: str, one: str) -> None:
+    """OPS: a word is understood as one says it of several."""
+    assert WORDS[one][:30] in run("help", several).out
+
+
+@pytest.mark.parametrize("word", ["hidden", "note", "star"])
+def test_what_a_person_says_is_explained(run: Run, word: str) -> None:
+    """UND-07: marks that lists show are words of the glossary, with the command that sets them."""
+    assert "correct " in run("help", word).out
+
+
 def test_a_verb_is_explained_with_its_neighbours(run: Run) -> None:
     """Its own help, and one line on the verbs that look like it."""
     ran = run("help", "append")

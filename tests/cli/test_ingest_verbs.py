@@ -44,13 +44,22 @@ def test_a_dry_run_is_a_table(run: Run, places: list[str], tmp_path: Path) -> No
     assert document["version"] == 1 and len(document["sessions"]) == 9
 
 
+def test_a_dry_run_counts_what_is_no_transcript(run: Run, tmp_path: Path) -> None:
+    """ING-27: each session is in one of the numbers, also a file that holds none."""
+    (tmp_path / "p" / "projects" / "-orchard").mkdir(parents=True)
+    (tmp_path / "p" / "projects" / "-orchard" / f"{SID}.jsonl").write_text('{"pears": 3}\n')
+    given = ("--root", tmp_path / "p", "--archive", tmp_path / "archive", "--dry-run")
+    assert "1 session: 1 skipped (not transcripts)." in run("ingest", *given).out
+
+
 def test_the_explanation_names_reasons(run: Run, places: list[str]) -> None:
     """`--explain`: why a boundary and a method were chosen."""
     ran = run("ingest", *places, "--explain", "--session", "7c8fc3ae", columns=100)
     assert "cut before it" in ran.out and "method build" in ran.out
     golden("ingest-explain.txt", ran.out)
     document = json.loads(run("ingest", *places, "--explain", "--json").out)
-    assert document["sessions"][0]["engagements"][0]["why"]["method_reasons"]
+    labelled = [session for session in document["sessions"] if not session["ghost"]]
+    assert all(part["why"]["method_reasons"] for s in labelled for part in s["engagements"])
 
 
 def test_the_explanation_names_rounds_as_every_verb_does(run: Run, tmp_path: Path) -> None:
@@ -60,6 +69,57 @@ def test_the_explanation_names_rounds_as_every_verb_does(run: Run, tmp_path: Pat
     given = ("--explain", "--root", tmp_path / "p", "--archive", tmp_path / "archive")
     told = run("ingest", *given).out
     assert f"{SID[:8]}#1  " in told and "#1-1" not in told
+
+
+def test_the_explanation_says_what_a_person_corrected(run: Run, places: list[str]) -> None:
+    """ING-32, UND-07: labels that a person set otherwise are named beside the offline ones."""
+    run("ingest", *places)
+    run("correct", "7c8fc3ae", "5", "topic=Hide the pear form", "method=build", *places)
+    run("correct", "7c8fc3ae", "title=Pears", *places)
+    run("correct", "split", "7c8fc3ae", "1", "3", *places)
+    told = run("ingest", "--explain", "--session", "7c8fc3ae", *places).out
+    first, second = told.split("7c8fc3ae#5-6")
+    assert "you corrected the title: Pears" in first and "you split #1 at round 3" in first
+    assert "you corrected the topic: Hide the pear form" in second
+    assert "you corrected the method: build" in second and "method discuss" in second
+    run("correct", "undo", "7c8fc3ae", *places)
+    assert "you split" not in run("ingest", "--explain", "--session", "7c8fc3ae", *places).out
+
+
+def test_the_explanation_tells_a_program_of_corrections(run: Run, places: list[str]) -> None:
+    """ING-32, UND-07: the same as JSON."""
+    run("ingest", *places)
+    run("correct", "7c8fc3ae", "5", "topic=Hide the pear form", *places)
+    told = json.loads(run("ingest", "--explain", "--session", "7c8fc3ae", "--json", *places).out)
+    (session,) = told["sessions"]
+    assert [part["corrected"] for part in session["engagements"]] == [
+        {},
+        {"topic": "Hide the pear form"},
+    ]
+    assert (session["extractor"], session["ghost"]) == ("offline", False)
+
+
+def test_a_ghost_is_not_explained(run: Run, tmp_path: Path) -> None:
+    """ING-32: what gets no labels has no reasons for any."""
+    put(tmp_path / "p", user("Prune the pears", uuid="u1"), assistant("Done.", uuid="a1"))
+    given = ("--explain", "--root", tmp_path / "p", "--archive", tmp_path / "archive")
+    told = run("ingest", *given).out
+    assert f"{SID[:8]} is a ghost: it gets no labels." in told and "method" not in told
+
+
+def test_an_explanation_of_no_transcript_says_so(run: Run, tmp_path: Path) -> None:
+    """ING-32: a file that holds no session is named as that, as in a run."""
+    (tmp_path / "p" / "projects" / "-orchard").mkdir(parents=True)
+    (tmp_path / "p" / "projects" / "-orchard" / f"{SID}.jsonl").write_text('{"pears": 3}\n')
+    given = ("--explain", "--root", tmp_path / "p", "--archive", tmp_path / "archive")
+    assert run("ingest", *given).out == "1 skipped (not transcripts).\n"
+
+
+def test_only_offline_labels_are_explained(run: Run, places: list[str]) -> None:
+    """ING-32: whoever names another extractor is told whose reasons these are."""
+    given = ("--explain", "--session", "Reed", "--extractor", "claude-cli")
+    assert "These are offline labels" in run("ingest", *given, *places).err
+    assert "These are offline labels" not in run("ingest", *given[:-2], *places).err
 
 
 def test_flags_combine(run: Run, places: list[str], examples: Path) -> None:

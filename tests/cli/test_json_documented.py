@@ -19,6 +19,7 @@ _VERBS = (
     *(["search", "--file", "*.py"], ["stats"], ["agents"], ["config"], ["doctor"], ["status"]),
     *(["report", "--since", "2026-01-01"], ["report"], ["usage"], ["lineage"], ["budget"]),
     *(["budget", "Reed"], ["context", "Reed", "--budget", "600"], ["ingest", "--dry-run"]),
+    ["ingest", "--explain"],
     *(["instructions"], ["install", "claude-code", "--dry-run"], ["correct", "list"]),
 )
 _MAPS = frozenset(

@@ -182,7 +182,24 @@ def test_a_dry_run_says_what_is_not_paid_for(
     with pytest.raises(SystemExit):
         main(["ingest", "--dry-run", "--extractor", "anthropic", *place])
     said = capsys.readouterr().out
-    assert "1 call," in said and "1 session repeats rounds of another" in said
+    assert "1 call:" in said and "1 session repeats rounds of another" in said
+    assert "2 sessions: 1 to send, 1 copy." in said
+
+
+def test_every_session_is_in_one_number(
+    held: Held, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ING-30, UND-08: the copies of what was not asked about are left for the next run, too; of
+    what was, they are counted as copies."""
+    archive = held(first=rounds(4), fork=rounds(5))
+    with serve(whole) as stub:
+        refused = by_model(archive, stub, confirm=lambda _: False)
+        assert (refused.sessions, refused.left, refused.only_copies) == (2, 2, 0)
+        place = ["--root", str(archive.places[0]), "--archive", str(archive.root)]
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test")
+        with pytest.raises(SystemExit):
+            main(["ingest", "--base-url", stub.url, *place])
+    assert "2 sessions: 1 ingested, 1 copy." in capsys.readouterr().out
 
 
 def test_offline_only_rounds_of_its_own_are_extracted_anew(held: Held) -> None:

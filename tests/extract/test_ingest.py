@@ -442,7 +442,7 @@ def test_dry_run_on_the_command_line(
     write_session("real", 5)
     done = cli("ingest", "--root", config, "--archive", layout.root, "--dry-run", env={})
     assert done.returncode == 0, done.stderr
-    assert "1 call, 0 ghosts" in done.stdout and "nothing was sent" in done.stdout
+    assert "1 session: 1 to send." in done.stdout and "nothing was sent" in done.stdout
     assert not layout.root.exists()
 
 

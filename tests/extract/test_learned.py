@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import subprocess
 import sys
 import time
@@ -22,6 +23,7 @@ from minutebook.extract.offline.extractor import Explanation, extract_offline, r
 from minutebook.extract.offline.features import Session, hear, of_session
 from minutebook.extract.offline.model import FILE, Linear, models
 from minutebook.extract.offline.novelty import _FAR
+from minutebook.extract.offline.reasons import USUAL, grouped, worded
 from minutebook.extract.offline.requests import is_reply
 from minutebook.extract.offline.segments import of_ending, of_range, texts_of_range
 from minutebook.extract.offline.wording import FILE as WORDS
@@ -233,17 +235,64 @@ def test_one_round_without_work_is_started() -> None:
 
 
 def test_every_label_says_why() -> None:
-    """Reasons add up to the score that decided, the largest first, in words (ING-32)."""
+    """Reasons add up to the score that decided, in words: what is usual, then the largest first
+    (ING-32)."""
     rounds = two_jobs()
     session = Session(rounds, Vocabulary(rounds))
     _, (_, second) = labelled(rounds)
     (odds,) = models().cut.scores(cut_rows(session, models())[3])
     assert sum(reason.weight for reason in second.cut) == pytest.approx(odds, abs=1e-6)
-    named = [abs(reason.weight) for reason in second.cut[:-1]]
-    assert named == sorted(named, reverse=True)
-    assert second.cut[-1].what == "everything else"
+    named = [abs(reason.weight) for reason in second.cut[1:]]
+    assert second.cut[0].what == USUAL and named == sorted(named, reverse=True)
     for reasons in (second.cut, second.method_reasons, second.phase_reasons):
         assert reasons and all(reason.what for reason in reasons)
+
+
+def test_signs_that_read_alike_are_one() -> None:
+    """What two features say in the same words counts once, by their sum (ING-32)."""
+    (reason,) = grouped([("answers debug", 0.5, -0.2), ("last answer debug", 0.0, 0.3)])
+    assert reason.what == "the answers: answers that speak of debugging"
+    assert reason.weight == pytest.approx(0.1)
+
+
+def test_no_weight_is_left_untold() -> None:
+    """A reason names its strongest signs, says how many more there are, and never sets off what
+    speaks for something against what speaks against it (ING-32)."""
+    signs = [("edits", math.log1p(count), count / 10) for count in (1, 2, 3, 4)]
+    against = ("any tests", 1.0, -0.7)
+    assert [(r.what, round(r.weight, 3)) for r in grouped([*signs, against])] == [
+        ("what was done: 4 edits; 3 edits; 2 edits; and 1 weaker", 1.0),
+        ("what was done: any test runs", -0.7),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("opening asks to commit or open a pull request", 1, "an opening request that asks to"),
+        ("opening asks mostly build", 0.5, "an opening request for hardly anything but building"),
+        ("asks reorg anew", 1, "words that ask for reorganising, as none just before"),
+        ("pushes before", math.log1p(2), "2 pushes in the round before"),
+        ("pushes", math.log1p(1), "1 push"),
+        ("answer before: a table", 1, "an answer just before with a table"),
+        ("answer: offers more", 1, "an answer that offers more"),
+        ("any shells", 0, "shell commands"),
+    ],
+)
+def test_a_sign_is_worded_as_a_noun(name: str, value: float, words: str) -> None:
+    """A reason can be read aloud: "no sign of …" fits every one (ING-32)."""
+    assert worded(name, value).startswith(words)
+
+
+def test_every_feature_has_words() -> None:
+    """No shipped feature is told by its bare name where that is not a noun (ING-32)."""
+    learned = models()
+    names = {*learned.cut.features, *learned.method.features, *learned.ending.features}
+    bare = {name for name in names if worded(name, 0) == name}
+    nouns = re.compile(
+        r"(a|any|many|new|few|pull|files|words|names|edits|reads|rounds)\b|[a-z]+s\b"
+    )
+    assert sorted(name for name in bare if not nouns.match(name)) == []
 
 
 def test_the_model_file_is_small_and_says_what_it_was_made_from() -> None:

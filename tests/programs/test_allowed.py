@@ -20,6 +20,7 @@ from minutebook.sources.registry import SOURCES
 from minutebook.team.address import Address
 from minutebook.team.choice import Choice, Team, remember
 from minutebook.verbs.ingest import IngestReport, ingest
+from minutebook.verbs.survey import counted, forecast_of, survey
 from minutebook.verbs.watch import Watcher
 
 
@@ -83,6 +84,15 @@ def test_a_new_agent_is_labelled_offline(archive: Archive) -> None:
     assert report.held == {"pi": 1}
     assert archive.records()["pi-one"].engagements
     assert archive.records()["pi-one"].extractor == "offline"
+
+
+def test_a_dry_run_does_not_count_it_as_sent(archive: Archive) -> None:
+    """ING-27: what a model may not be asked about is labelled offline, and has a number of its
+    own."""
+    model = Model()
+    found = survey(archive, model)
+    assert (counted(found).due, counted(found).offline) == (0, 1)
+    assert forecast_of(found, model).calls == 0
 
 
 @pytest.mark.parametrize("first", ["model", "offline"])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import click
 import msgspec
@@ -11,58 +12,93 @@ from minutebook.archive import Archive
 from minutebook.archive.masking import hidden
 from minutebook.cli import terminal
 from minutebook.cli.json_output import print_json
-from minutebook.derive.titles import session_title
-from minutebook.extract.offline.extractor import Explanation
 from minutebook.extract.offline.reasons import Reason
-from minutebook.extract.reply import Reply
-from minutebook.verbs.survey import explain
+from minutebook.verbs.explain import Explained, ExplainedSession, explain
+from minutebook.verbs.select import OFFLINE
 
-_REASONS = 6
-
-
-class _Explained(msgspec.Struct, frozen=True):
-    """What is told of a session."""
-
-    title: str
-    reply: Reply
-    reasons: list[Explanation]
+_LEAST = 0.05  # what would be shown as 0.0
+_ANOTHER = "These are offline labels: other extractors give no reasons."
 
 
-def print_explanations(archive: Archive, sessions: Sequence[str] | None, as_json: bool) -> None:
+def print_explanations(
+    archive: Archive, sessions: Sequence[str] | None, extractor: str, as_json: bool
+) -> None:
     """Newest first, each engagement with its reasons."""
-    found = []
+    found, skipped = [], 0
     if sessions is None:
         newest = [transcript.session_id for transcript in archive.library.transcripts]
         sessions = list(dict.fromkeys([*newest, *sorted(archive.ids())]))
+    if extractor not in ("auto", OFFLINE):
+        terminal.note(_ANOTHER)
     for session_id in sessions:
         explained = explain(archive, session_id)
         if explained is None:
+            skipped += 1
             continue
-        material, reply, reasons = explained
-        title = session_title(material.info, reply.engagements) or ""
-        told = hidden(_Explained(title, reply, reasons), archive.hide)
-        pairs = list(zip(told.reply.engagements, told.reasons, strict=True))
+        told = hidden(explained, archive.hide)
         if as_json:
-            parts = [{**msgspec.to_builtins(part), "why": why} for part, why in pairs]
-            found.append({"session_id": session_id, "engagements": parts})
-            continue
-        terminal.say(click.style(terminal.one_line(told.title), bold=True))
-        for part, why in pairs:
-            rounds = str(why.first) if why.first == why.last else f"{why.first}-{why.last}"
-            address = f"{archive.short(session_id)}#{rounds}"
-            terminal.say(f"{address}  {terminal.one_line(part.topic)}")
-            if why.cut:
-                _say("cut before it", why.cut)
-            _say(f"method {why.method}", why.method_reasons)
-            _say(f"phase {why.phase}", why.phase_reasons)
-        terminal.say()
+            found.append(_as_json(told))
+        else:
+            _print_session(told, archive.short(session_id))
     if as_json:
         print_json(sessions=found)
+    elif skipped:
+        terminal.say(f"{skipped:,} skipped (not transcripts).")
+
+
+def _as_json(told: ExplainedSession) -> dict[str, Any]:
+    parts = [
+        {**msgspec.to_builtins(part.engagement), "why": part.why, "corrected": part.corrected}
+        for part in told.engagements
+    ]
+    fields = ((name, getattr(told, name)) for name in ExplainedSession.__struct_fields__)
+    return {**dict(fields), "engagements": parts}
+
+
+def _print_session(told: ExplainedSession, name: str) -> None:
+    terminal.say(click.style(terminal.one_line(told.title), bold=True))
+    if told.ghost:
+        terminal.say(f"{name} is a ghost: it gets no labels.")
+    elif told.extractor not in (None, OFFLINE):
+        by = terminal.one_line(told.extractor or "")
+        terminal.say(f"Labelled by {by}, which gives no reasons: these are offline labels.")
+    _print_corrected(told.corrected, "")
+    for words in told.said:
+        terminal.say(terminal.hanging(f"you {terminal.one_line(words)}", 2))
+    for part in told.engagements:
+        _print_engagement(part, name)
+    terminal.say()
+
+
+def _print_engagement(part: Explained, name: str) -> None:
+    why = part.why
+    rounds = str(why.first) if why.first == why.last else f"{why.first}-{why.last}"
+    terminal.say(f"{name}#{rounds}  {terminal.one_line(part.engagement.topic)}")
+    _print_corrected(part.corrected, "  ")
+    if why.cut:
+        _say("cut before it", why.cut)
+    _say(f"method {why.method}", why.method_reasons)
+    _say(f"phase {why.phase}", why.phase_reasons)
+
+
+def _print_corrected(corrected: Mapping[str, str], indent: str) -> None:
+    """Where a person said otherwise: that holds, whatever the reasons below."""
+    for field, words in corrected.items():
+        told = terminal.one_line(f"you corrected the {_named(field)}: {words or '(nothing)'}")
+        terminal.say(terminal.hanging(indent + told, len(indent) + 2))
+
+
+def _named(field: str) -> str:
+    return {"key_decisions": "decisions", "turn_range": "rounds"}.get(field, field).replace(
+        "_", " "
+    )
 
 
 def _say(what: str, reasons: Sequence[Reason]) -> None:
     total = sum(reason.weight for reason in reasons)
     terminal.say(f"  {what} ({total:+.1f})")
-    for reason in sorted(reasons, key=lambda r: -abs(r.weight))[:_REASONS]:
-        line = terminal.fit(terminal.one_line(reason.what), terminal.columns() - 14)
-        terminal.say(terminal.quiet(f"    {reason.weight:+5.1f}  {line}"))
+    for reason in sorted(reasons, key=lambda r: -abs(r.weight)):
+        if abs(reason.weight) < _LEAST:
+            break
+        line = f"    {reason.weight:+5.1f}  {terminal.one_line(reason.what)}"
+        terminal.say(terminal.quiet(terminal.hanging(line, 11)))

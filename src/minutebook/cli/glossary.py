@@ -31,6 +31,8 @@ WORDS = {
     "models on this machine) or a language model. `minutebook ingest --help` lists them.",
     "ghost": "A session without substantive work: few prompts, few tool calls and few words in "
     "the answers. Lists leave ghosts out unless you add `--ghosts`.",
+    "hidden": "Left out of lists and statistics by your word (`correct hide`), not deleted. "
+    "`--hidden` lists it.",
     "hit": "One result of a search: a round or an engagement, with the command that opens it.",
     "index": "What searches use: words and vectors. Disposable; it is rebuilt if it is missing.",
     "inscription": "The record of a session as a Markdown document. `minutebook inscribe` and "
@@ -42,6 +44,7 @@ WORDS = {
     "message": "What one side contributes to a round: you, the agent, or a tool.",
     "method": "How the work was done: review, write, design, build, reorg, triage, discuss, "
     "debug, deploy, research or plan.",
+    "note": "A remark of yours on a session or an engagement: `minutebook correct note`.",
     "obligation": "Something still owed in a prospective engagement, often with a due date.",
     "outcome": "What came of an engagement, in one sentence.",
     "phase": "Where an engagement stands at its end: started, in-progress, blocked, completed, "
@@ -65,6 +68,8 @@ WORDS = {
     "round.",
     "source": "The part of minutebook that reads the files of one coding agent. It never writes "
     "to them.",
+    "star": "Your mark on a session or an engagement: `minutebook correct star`. `--starred` lists "
+    "what has one.",
     "surface": "One searchable text of a turn pair: the prompt, the end of the answer, the whole "
     "answer, or the session's title.",
     "tag": "Your word on which engagement some rounds belong to: `minutebook tag`. `correct` "

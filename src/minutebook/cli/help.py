@@ -34,7 +34,8 @@ def command(ctx: click.Context, words: tuple[str, ...]) -> None:
     if asked in ("filter", "filters"):
         terminal.say(explained(ctx))
         return
-    meaning = WORDS.get(asked) or WORDS.get(asked.removesuffix("s"))
+    singulars = (asked, asked.removesuffix("s"), f"{asked.removesuffix('ies')}y")
+    meaning = next((WORDS[word] for word in singulars if word in WORDS), None)
     verb = group.command.get_command(ctx, asked) if isinstance(group.command, click.Group) else None
     if meaning is None and verb is None:
         from minutebook.cli.main import MEANT

@@ -13,18 +13,14 @@ from minutebook.archive.masking import hidden
 from minutebook.cli import terminal
 from minutebook.cli.bars import Bars
 from minutebook.cli.ingest_choice import bytes_to_read, chosen_sessions
-from minutebook.cli.ingest_report import (
-    print_forecast,
-    print_offer,
-    print_report,
-    print_survey,
-)
+from minutebook.cli.ingest_report import print_report
 from minutebook.cli.inscribe import print_waiting
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.errors import BadArgument
-from minutebook.extract.choose import EXTRACTORS, choose_extractor
+from minutebook.extract.choose import EXTRACTORS, auto_is_offline, choose_extractor, has_key
 from minutebook.extract.extractor import Extractor
+from minutebook.extras import install_command
 from minutebook.verbs.ingest import Forecast, Ingestion, IngestReport
 
 _ASK_ABOVE = 1.0  # dollars
@@ -114,7 +110,7 @@ def command(
     if explain:
         from minutebook.cli.explain import print_explanations
 
-        print_explanations(book, sessions, as_json)
+        print_explanations(book, sessions, extractor, as_json)
         return
     engine = choose_extractor(
         extractor, model=model, base_url=base_url, max_cost=max_cost, dry=dry_run
@@ -124,18 +120,19 @@ def command(
             "--backlog asks a model, and there is no key: set ANTHROPIC_API_KEY or choose an "
             "--extractor."
         )
+    typed = click.get_current_context().params
     if dry_run:
-        _dry_run(book, sessions, engine, options, as_json)
+        _dry_run(book, sessions, engine, typed)
         return
     if extractor == "auto" and engine.name == "offline" and (options["batch"] or max_cost or model):
         terminal.note("No key found, so no model is used: this runs offline, free of charge.")
-    report = run_ingest(book, engine, sessions, _asking(yes), **options)
+    report = run_ingest(book, engine, sessions, _asking(yes, max_cost), **options)
     if as_json:
         print_json(archive=book.root, report=report)
     else:
         print_report(book, report)
         if extractor == "auto" and engine.name == "offline" and report.ingested:
-            print_offer(_labelled_offline(book))
+            _print_better(book, sessions, typed)
         print_waiting(report.inscribed)
     if report.interrupted:
         raise click.exceptions.Exit(130)
@@ -155,13 +152,17 @@ def _refuse_odd_options(extractor: str, max_cost: float | None, options: dict[st
         raise BadArgument("The prices of that endpoint are not known: leave out --max-cost.")
 
 
-def _labelled_offline(archive: Archive) -> list[int]:
-    """About how long the skeletons are that no model has seen."""
-    from minutebook.extract.pricing import rough_chars
+def _print_better(archive: Archive, sessions: Sequence[str] | None, typed: dict[str, Any]) -> None:
+    """What keeps a model from being asked, or could be asked instead (UND-09)."""
+    if has_key():
+        terminal.note(
+            "There is a key, but using it needs minutebook[anthropic], which is not "
+            f"installed, so `ingest` works offline: {install_command('anthropic')}"
+        )
+        return
+    from minutebook.cli.ingest_forecast import offer_of, print_offer
 
-    entries, records = archive.ledger().sessions, archive.records()
-    offline = [id for id, record in records.items() if record.extractor == "offline"]
-    return [rough_chars(entries[id].info) for id in offline if id in entries]
+    print_offer(offer_of(archive, sessions, typed))
 
 
 def run_ingest(
@@ -202,11 +203,13 @@ def run_ingest(
         return run.finish(batch=batch)
 
 
-def _asking(yes: bool) -> Confirm:
+def _asking(yes: bool, limit: float | None) -> Confirm:
     """Show what will be sent; ask above a dollar if a person is there, for a backlog always."""
 
     def confirm(forecast: Forecast) -> bool:
-        print_forecast(forecast)
+        from minutebook.cli.ingest_forecast import print_forecast
+
+        print_forecast(forecast, limit)
         dear = forecast.cost_usd is not None and forecast.cost_usd > _ASK_ABOVE
         if yes or not sys.stdin.isatty() or not (dear or forecast.backlog):
             return True
@@ -216,24 +219,34 @@ def _asking(yes: bool) -> Confirm:
 
 
 def _dry_run(
-    archive: Archive,
-    sessions: Sequence[str] | None,
-    extractor: Extractor,
-    options: dict[str, Any],
-    as_json: bool,
+    archive: Archive, sessions: Sequence[str] | None, extractor: Extractor, typed: dict[str, Any]
 ) -> None:
-    from minutebook.verbs.survey import survey
+    """What a run would do; where ``auto`` has no key, also what a model would cost."""
+    from minutebook.cli.ingest_forecast import offer_of, print_offer, print_survey
+    from minutebook.verbs.survey import counted, forecast_of, survey
 
-    found = survey(
-        archive,
-        extractor,
-        sessions,
-        again=options["again"],
-        skip_existing=options["skip_existing"],
-        backlog=options["backlog"],
-    )
+    chosen = {name: typed[name] for name in ("again", "skip_existing", "backlog")}
+    found = survey(archive, extractor, sessions, **chosen)
     found = [hidden(session, archive.hide) for session in found]
-    if as_json:
-        print_json(extractor=extractor.name, model=extractor.model, sessions=found)
-    else:
-        print_survey(archive, extractor, found, batch=options["batch"])
+    forecast = forecast_of(found, extractor, batch=typed["batch"], backlog=typed["backlog"])
+    offline = typed["extractor"] == "auto" and auto_is_offline()
+    keyless = offline and not has_key()
+    offer = offer_of(archive, sessions, typed, at_any_length=True) if keyless else None
+    if typed["as_json"]:
+        print_json(
+            extractor="offline" if offline else extractor.name,
+            model=None if offline else extractor.model,
+            counts=counted(found),
+            forecast=forecast,
+            offer=offer,
+            sessions=found,
+        )
+        return
+    names = {s.session_id: terminal.one_line(archive.short(s.session_id)) for s in found}
+    print_survey(found, forecast, names)
+    if keyless:
+        terminal.say("No key found, so `ingest` would run offline.")
+        print_offer(offer)
+    elif offline:
+        _print_better(archive, sessions, typed)
+    terminal.say("Dry run: nothing was sent or written.")

@@ -1,122 +1,19 @@
-"""What an ingest reports: before it uses a model, and when it is done."""
+"""What an ingest reports when it is done."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from minutebook.archive import Archive
 from minutebook.archive.folding import once
 from minutebook.cli import terminal
 from minutebook.derive.genealogy import Pair
 from minutebook.derive.times import instant
-from minutebook.extract.choose import SUBSCRIBED, keyed_without_sdk, offered
-from minutebook.extract.extractor import Extractor
-from minutebook.extract.secret import find_secret
-from minutebook.extras import install_command
 from minutebook.model.engagement import Engagement, SessionRecord
-from minutebook.verbs.ingest import Forecast, IngestReport
-
-if TYPE_CHECKING:
-    from minutebook.verbs.survey import Surveyed  # brings the offline extractor along
+from minutebook.verbs.ingest import IngestReport
 
 _MOST = 10
-
-
-def print_forecast(forecast: Forecast) -> None:
-    """What is about to be sent, to whom, and what it will cost."""
-    if forecast.destination is None:
-        return
-    sessions = terminal.plural(forecast.calls, "session")
-    chars = f"{forecast.chars:,} characters of what you and the agent said"
-    model = f" ({forecast.model})" if forecast.model else ""
-    calls = terminal.plural(forecast.calls + forecast.second_looks, "call")
-    price = _price(forecast.extractor, forecast.cost_usd)
-    terminal.note(
-        f"Sending the skeletons of {sessions}, {chars} with {FACTS_SENT} (no tool text, "
-        f"no thinking), to {forecast.destination}{model}: {calls}, {price}."
-    )
-
-
-FACTS_SENT = "titles, file names, commit subjects, pull request links and counts of what was done"
-"""What is sent beside the words: `minutebook.extract.prompt.document`, said to people."""
-
-
-def _price(extractor: str, cost: float | None) -> str:
-    if cost is None:
-        return "cost unknown"
-    by = " at API prices, or as much of your subscription" if extractor in SUBSCRIBED else ""
-    return f"about ${cost:.2f}{by}"
-
-
-def print_offer(skeletons: Sequence[int]) -> None:
-    """There is no key but another way: how to use it, what it would send and cost (UND-09)."""
-    if keyed_without_sdk():
-        terminal.note(
-            "There is a key, but using it needs minutebook[anthropic], which is not "
-            f"installed, so this was done offline: {install_command('anthropic')}"
-        )
-        return
-    offer = offered(skeletons)
-    if offer is None:
-        return
-    terminal.note(
-        f"There is no key, but there is a `{offer.program}` on this machine: `minutebook ingest "
-        f"--extractor {offer.extractor}` asks it. That would send {sum(skeletons):,} characters "
-        f"or so of what you and the agent said in {terminal.plural(len(skeletons), 'session')}, "
-        f"with {FACTS_SENT}, to {offer.destination}: {_price(offer.extractor, offer.cost_usd)}. "
-        "Nothing is sent unless you ask for it."
-    )
-
-
-def print_survey(
-    archive: Archive, extractor: Extractor, sessions: Sequence[Surveyed], *, batch: bool
-) -> None:
-    """A dry run: sizes, ghosts, calls, cost (ING-27)."""
-    copies = sum(s.copy_of is not None for s in sessions)
-    due = [s for s in sessions if s.due and not s.ghost and s.copy_of is None]
-    ghosts = sum(s.ghost and s.problem is None for s in sessions)
-    if due:
-        names = {s.session_id: terminal.one_line(archive.short(s.session_id)) for s in due}
-        widest = max(map(len, names.values()))
-        heads = f"{'messages':>8}  {'skeleton':>10}  {'sent':>8}  {'cost':>7}  title"
-        terminal.say(terminal.quiet(f"{'session':{widest}}  {heads}"))
-    for session in due[: 4 * _MOST]:
-        cost = "" if session.cost_usd is None else f"${session.cost_usd:.3f}"
-        title = terminal.one_line(session.title or "")
-        line = (
-            f"{names[session.session_id]:{widest}}  {session.user_messages:8,}  "
-            f"{session.chars:10,}  {session.sent:8,}  {cost:>7}  "
-        )
-        terminal.say(line + terminal.fit(title, max(10, terminal.columns() - len(line))))
-    if len(due) > 4 * _MOST:
-        terminal.say(f"… and {len(due) - 4 * _MOST} more.")
-    costs = [session.cost_usd for session in due]
-    total = None if None in costs else sum(cost or 0.0 for cost in costs)
-    if batch and total is not None:
-        total /= 2
-    unchanged = sum(not (s.due or s.ghost) for s in sessions)
-    again = 0 if batch or extractor.destination is None else sum(s.second_look for s in due)
-    calls = terminal.plural(len(due) + again, "call")
-    terminal.say(
-        f"{terminal.plural(len(sessions), 'session')}: {calls}, "
-        f"{terminal.plural(ghosts, 'ghost')} (never sent), {unchanged:,} unchanged."
-    )
-    if copies:
-        terminal.say(_copies(copies, by_model=extractor.destination is not None))
-    model = f" ({extractor.model})" if extractor.model else ""
-    if extractor.destination is None:
-        terminal.say("Offline: nothing is sent, nothing is charged.")
-    elif total is None:
-        terminal.say(f"By {extractor.name}{model}: the cost is not known.")
-    else:
-        price = _price(extractor.name, total)
-        terminal.say(f"By {extractor.name}{model}: {price}. Offline: nothing.")
-    if extractor.name == "anthropic" and find_secret("ANTHROPIC_API_KEY") is None:
-        terminal.say("No key found, so `ingest` would run offline.")
-        print_offer([session.sent for session in due])
-    terminal.say("Dry run: nothing was sent or written.")
 
 
 def print_report(archive: Archive, report: IngestReport) -> None:
@@ -125,6 +22,7 @@ def print_report(archive: Archive, report: IngestReport) -> None:
     counts = [
         (report.ingested, "ingested"),
         (report.ghosts, ghosts),
+        (report.only_copies, "copy" if report.only_copies == 1 else "copies"),
         (report.unchanged, "unchanged"),
         (len(report.failures), "failed"),
         (report.inscribed.count("unusable"), "skipped (not transcripts)"),
@@ -144,7 +42,7 @@ def print_report(archive: Archive, report: IngestReport) -> None:
         print_engagements(archive)
     if report.copies:
         by_model = report.forecast.destination is not None
-        terminal.say(_copies(report.copies, by_model=by_model))
+        terminal.say(repeated(report.copies, by_model=by_model))
     if report.calls:
         usage = report.usage
         terminal.say(
@@ -156,7 +54,8 @@ def print_report(archive: Archive, report: IngestReport) -> None:
     _print_problems(archive, report)
 
 
-def _copies(count: int, *, by_model: bool) -> str:
+def repeated(count: int, *, by_model: bool) -> str:
+    """What a run makes of copies."""
     what = terminal.plural(count, "session repeats", "sessions repeat")
     once = "extracted and paid for once" if by_model else "extracted once"
     return f"{what} rounds of another: those are {once}."

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
-
-import msgspec
 
 from minutebook.errors import BadArgument
 from minutebook.extras import missing, needed
@@ -23,30 +21,28 @@ SUBSCRIBED = frozenset({"claude-cli"})
 """Extractors whose calls a subscription may cover: their costs are those of the API."""
 
 
-class Offer(msgspec.Struct, frozen=True):
-    """A model that could be asked without a key (UND-09)."""
-
-    extractor: str
-    program: str
-    destination: str
-    cost_usd: float
+UNKEYED = "claude-cli"
+"""The extractor that needs no key."""
 
 
-def offered(skeletons: Sequence[int]) -> Offer | None:
-    """The person's own `claude`, where there is one, and what it would cost for skeletons of
-    these lengths."""
-    from minutebook.extract.claude_cli import find_claude, rough_cost
+def unkeyed_program() -> str | None:
+    """The program that `UNKEYED` asks, by its name, where there is one."""
+    from minutebook.extract.claude_cli import find_claude
 
-    if not skeletons or find_claude() is None:
-        return None
-    return Offer("claude-cli", "claude", "Anthropic", rough_cost(skeletons))
+    found = find_claude()
+    return Path(found).name if found is not None else None
 
 
-def keyed_without_sdk() -> bool:
-    """Whether there is a key for Claude and nothing to ask it with."""
+def has_key() -> bool:
+    """Whether there is a key for Claude, with or without anything to ask it with."""
     from minutebook.extract.secret import find_secret
 
-    return missing("anthropic") and find_secret("ANTHROPIC_API_KEY") is not None
+    return find_secret("ANTHROPIC_API_KEY") is not None
+
+
+def auto_is_offline() -> bool:
+    """Whether ``auto`` asks no model: Claude's key or its SDK is missing."""
+    return missing("anthropic") or not has_key()
 
 
 def choose_extractor(
@@ -70,9 +66,7 @@ def choose_extractor(
     budget = Budget(max_cost)
     key = find_secret("ANTHROPIC_API_KEY") if name in ("auto", "anthropic") and not dry else None
     key = Secret("") if dry else key
-    if name == "offline" or (
-        name == "auto" and (key is None or (missing("anthropic") and not dry))
-    ):
+    if name == "offline" or (name == "auto" and not dry and auto_is_offline()):
         from minutebook.extract.offline import OfflineExtractor
 
         return OfflineExtractor()

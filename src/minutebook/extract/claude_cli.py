@@ -12,13 +12,11 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from minutebook.derive.tokens import BYTES_A_TOKEN
 from minutebook.errors import BadArgument
 from minutebook.extract import prompt
 from minutebook.extract.conversation import Answer, Messages, converse
@@ -57,14 +55,6 @@ def _cost(model: str, usage: Usage) -> float:
 def find_claude() -> str | None:
     """The person's own `claude`, where there is one."""
     return os.environ.get("CLAUDE_BIN") or shutil.which("claude")
-
-
-def rough_cost(skeletons: Sequence[int]) -> float:
-    """What asking about skeletons of these lengths costs, by the API's prices."""
-    once = tokens_of(prompt.instructions())
-    asked = (once + round(chars / BYTES_A_TOKEN) for chars in skeletons)
-    usages = (Usage(cache_write=tokens, output=TYPICAL_OUTPUT) for tokens in asked)
-    return sum(_cost(DEFAULT_MODEL, usage) for usage in usages)
 
 
 class ClaudeCliExtractor:

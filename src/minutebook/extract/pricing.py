@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from functools import cache
 
 from minutebook.derive.prices import PICO, Prices, Steps, rates_for
-from minutebook.derive.skeleton import LIMIT
 from minutebook.derive.tokens import tokens
 from minutebook.extract.extractor import OverBudget
-from minutebook.model import SessionInfo, Usage
+from minutebook.model import Usage
 
 _MARGIN = 7 / 6  # an estimate of a cost is rather too high than too low
-_PROMPT_CHARS = 400  # of an average message of a person, pasted logs included
 TYPICAL_OUTPUT = 1_200
 """Tokens of an answer for an average session, without its course."""
 _COURSE = 25  # tokens of a line of it
@@ -57,11 +55,6 @@ def tokens_of(text: str) -> int:
 def answer_tokens(rounds: int) -> int:
     """Tokens of an answer for a session of so many rounds, with a line for each."""
     return TYPICAL_OUTPUT + _COURSE * min(rounds, _MOST_LINES)
-
-
-def rough_chars(info: SessionInfo) -> int:
-    """About how long the skeleton of a session is, known without reading it."""
-    return min(LIMIT, info.answer_chars + _PROMPT_CHARS * info.prompts)
 
 
 class Budget:

@@ -17,7 +17,7 @@ from pydantic_core import ErrorDetails
 from minutebook.archive.archive import Archive
 from minutebook.archive.masking import hide
 from minutebook.derive.plain import one_line
-from minutebook.errors import BadArgument, MinutebookError
+from minutebook.errors import Ambiguous, BadArgument, Conflict, Locked, MinutebookError, NotFound
 from minutebook.mcp.engagement_tools import EngagementTools
 from minutebook.mcp.remedies import worded
 from minutebook.mcp.telling import quoted
@@ -49,6 +49,8 @@ class _Server(MCPServer[Any]):
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
+            if isinstance(error.__cause__, ToolError):  # our sentence, without the SDK's words
+                raise error.__cause__ from None
             if not isinstance(error.__cause__, ValidationError):
                 raise
             raise ToolError(" ".join(map(_mistake, error.__cause__.errors()))) from None
@@ -140,6 +142,15 @@ def create_server(archive: Archive, team: Archive | None = None) -> MCPServer[An
     return server
 
 
+_LEADS = {
+    NotFound: "Not found.",
+    Ambiguous: "This fits more than one.",
+    Locked: "Another process is writing.",
+    Conflict: "Something is in the way.",
+}
+"""What an error is, before what it quotes."""
+
+
 def _plain(
     call: Callable[..., str], failure: type[Exception], *, quotes_files: bool = False
 ) -> Callable[..., str]:
@@ -153,7 +164,10 @@ def _plain(
         except MinutebookError as error:
             words = hide(worded(error))
             own = isinstance(error, BadArgument) and not quotes_files
-            raise failure(words if own else quoted(words)) from None  # it may name a title
+            if own:
+                raise failure(words) from None
+            lead = f"{_LEADS[type(error)]} " if type(error) in _LEADS else ""
+            raise failure(lead + quoted(words)) from None  # it may name a title
         except OSError as error:
             raise failure(f"The archive cannot be read: {error.strerror or error}.") from None
 

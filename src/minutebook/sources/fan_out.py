@@ -102,7 +102,8 @@ def _forked(
                         os.close(writing)
                     children.append(child)
                     if load is not None and len(children) == 1:
-                        load()
+                        with without_collection():
+                            load()
             finally:
                 os.close(queue)
             # In a thread: what the others have done is taken from them all the while.

@@ -173,7 +173,7 @@ def in_words(said: Said, names: Mapping[str, str] | None = None) -> str:
     what = called(about, rounds) if about else "the session"
     match statement:
         case Set(values=values):
-            told = ", ".join(f"{field}={_value(value)}" for field, value in values.items())
+            told = ", ".join(f"{field}={value_in_words(value)}" for field, value in values.items())
             return f"{what}: {told}" if about else told
         case Split(round=round, made=made):
             return f"split {what} at round {round}: {called(made, ((round, round),))} begins there"
@@ -213,7 +213,8 @@ def with_words(said: Said) -> dict[str, Any]:
     return {**msgspec.to_builtins(dict(fields)), "words": in_words(said)}
 
 
-def _value(value: str | tuple[str | int, ...]) -> str:
+def value_in_words(value: str | tuple[str | int, ...]) -> str:
+    """A value that was set, as it is typed."""
     if isinstance(value, str):
         return value
     if all(isinstance(part, int) for part in value):

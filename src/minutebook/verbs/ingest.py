@@ -21,6 +21,7 @@ from minutebook.archive.run import WritingRun
 from minutebook.archive.upkeep import index_minutes, is_indexed, is_said_indexed
 from minutebook.extract.extractor import Extraction, Extractor, Failed
 from minutebook.extract.material import Material
+from minutebook.extract.offline import warm_up
 from minutebook.extract.records import extracted_record
 from minutebook.extract.second_look import is_long
 from minutebook.model import Usage
@@ -74,11 +75,13 @@ class IngestReport(msgspec.Struct, frozen=True, kw_only=True):
     engagements: int
     copies: int = 0
     """Sessions that took the engagements of one they are a copy of: not extracted, not paid."""
+    only_copies: int = 0
+    """Of these, those that are neither ingested nor unchanged: nothing but the copy was made."""
     calls: int
     usage: Usage
     cost_usd: float
     left: int = 0
-    """Sessions that were not asked about: the run was stopped before."""
+    """Sessions that were not asked about, and copies of them: the run was stopped before."""
     stopped: str | None = None
     interrupted: bool = False
     inscribed: InscribeReport
@@ -237,7 +240,7 @@ class Ingestion:
                 backlog=self._backlog,
             )
         label = Labelling(run, knowledge, self._extractor, again=self._again, backlog=self._backlog)
-        return fan_out(label, busy, load=_load if self._extractor.name == OFFLINE else None)
+        return fan_out(label, busy, load=warm_up if self._extractor.name == OFFLINE else None)
 
     def forecast(self, *, batch: bool = False) -> Forecast:
         """What asking will take."""
@@ -245,7 +248,7 @@ class Ingestion:
         return Forecast(
             calls=len(self.pending),
             chars=sum(len(material.skeleton) for material in self.pending),
-            cost_usd=_sum(costs, batch),
+            cost_usd=total_cost(costs, batch=batch),
             destination=self._extractor.destination,
             extractor=self._extractor.name,
             model=self._extractor.model,
@@ -281,19 +284,20 @@ class Ingestion:
         with without_collection():
             self._take_copies()
             self._index()
-        left = asked.total - asked.done
+        unasked = asked.total - asked.done
         return IngestReport(
             sessions=len(self._selected),
             ingested=self._ingested,
             ghosts=self._ghosts,
-            unchanged=max(0, self._unchanged - left),
+            unchanged=max(0, self._unchanged - unasked),
             failures=self._failures,
             engagements=sum(len(self._records[id].engagements) for id in self._changed),
             copies=self._copies,
+            only_copies=len(self._waiting.keys() & self._changed),
             calls=asked.spent.calls,
             usage=asked.spent.usage,
             cost_usd=asked.spent.cost_usd,
-            left=left,
+            left=unasked + len(self._waiting.keys() - self._changed),
             stopped=asked.stopped,
             interrupted=bool(asked.interrupts),
             inscribed=self._inscribed,
@@ -301,7 +305,7 @@ class Ingestion:
             forecast=forecast,
             backlog=Backlog(
                 sum(record.backlog for record in self._records.values() if self._may_send(record)),
-                _sum(self._left_over, batch) if self._left_over else None,
+                total_cost(self._left_over, batch=batch) if self._left_over else None,
             ),
             held=dict(
                 Counter(
@@ -392,15 +396,8 @@ class Ingestion:
         self._changed.add(record.session_id)
 
 
-def _load() -> None:
-    """What labelling needs."""
-    from minutebook.extract.offline import warm_up
-
-    with without_collection():
-        warm_up()
-
-
-def _sum(costs: Sequence[float | None], batch: bool) -> float | None:
+def total_cost(costs: Sequence[float | None], *, batch: bool) -> float | None:
+    """What several forecasts come to; None where one is not known."""
     known = [cost for cost in costs if cost is not None]
     if len(known) != len(costs):
         return None

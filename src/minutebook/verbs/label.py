@@ -147,8 +147,7 @@ class Labelling:
     def _labelled(self, item: Selected, material: Material, agent_id: str) -> Seen:
         base = base_record(material, item.origin, agent_id)
         known = self._knowledge.stored(item.session_id)
-        labelled = known is not None and bool(known.engagements)
-        if self._run.archive.settings.is_ghost(material.info) and not labelled:
+        if would_be_ghost(self._run.archive, material.info, known):
             return Seen(record=msgspec.structs.replace(base, ghost=True))
         if known is not None and not self._again and self._is_the_same(known, base):
             return Seen(record=refreshed(base, known), kept=True)
@@ -214,6 +213,12 @@ def read_material(
         own = entry.info
         info = msgspec.structs.replace(info, title=own.title, names=own.names)
     return builder.material(info, identify(info, archive.roster))
+
+
+def would_be_ghost(archive: Archive, info: SessionInfo, known: SessionRecord | None) -> bool:
+    """Whether a session gets no labels; one that has some is no ghost."""
+    labelled = known is not None and bool(known.engagements)
+    return archive.settings.is_ghost(info) and not labelled
 
 
 def seen_by_model(record: SessionRecord) -> tuple[Engagement, ...]:

@@ -10,14 +10,13 @@ from operator import mul
 from pathlib import Path
 from typing import Any
 
-from minutebook.extract.offline.reasons import Reason, worded
+from minutebook.extract.offline.reasons import USUAL, Reason, grouped
 from minutebook.extract.offline.wording import Wording, wording
 
 Features = Mapping[str, float]
 FILE = Path(__file__).with_name("model.json")
 FURTHEST = 4.0
 """Standard deviations a feature may count; what is stranger than that says no more."""
-_NAMED = 8  # reasons that are told, before the rest is summed up
 
 
 @dataclass(frozen=True)
@@ -57,19 +56,14 @@ class Linear:
     def reasons(
         self, row: Features, column: int = 0, words: Sequence[tuple[str, float]] = ()
     ) -> tuple[Reason, ...]:
-        """What decided a score, largest first; the last reason is all the rest.
+        """What decided a score: what is usual, then its reasons, strongest first.
 
-        `words` are reasons of another kind, in words of their own.
+        Together they are the score. `words` are signs of another kind, in words of their own.
         """
-        told = map(mul, self._scaled(row), self._weights[column])
-        found = [*zip(self.features, told, strict=True), *words]
-        found.sort(key=lambda one: (-abs(one[1]), one[0]))
-        rest = self.bias[column] + sum(weight for _, weight in found[_NAMED:])
-        named = (
-            Reason(worded(name, row[name]) if name in row else name, weight)
-            for name, weight in found[:_NAMED]
-        )
-        return (*named, Reason("everything else", rest))
+        told = zip(self.features, self._scaled(row), self._weights[column], strict=True)
+        signs = [(name, row[name], at * weight) for name, at, weight in told]
+        spoken = [(what, None, weight) for what, weight in words]
+        return (Reason(USUAL, self.bias[column]), *grouped([*signs, *spoken]))
 
 
 def _clipped(deviations: float) -> float:
