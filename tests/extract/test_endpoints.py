@@ -130,3 +130,20 @@ def test_what_no_session_can_change_ends_the_run(write_session: WriteSession, st
         extractor = OpenAIExtractor(stub.url, "m", retries=0)
         with closing(extractor), pytest.raises(Refused, match=str(status)):
             extractor.extract(material(write_session("orchard", 3)))
+
+
+# -- what cannot be chosen
+
+
+def test_a_limit_needs_prices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """ING-30: from Python, too, a limit that cannot be kept is refused."""
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    with pytest.raises(BadArgument, match="prices") as refused:
+        choose_extractor("openai", model="m", max_cost=1.0)
+    assert "--max-cost" in worded(refused.value)
+
+
+def test_an_extractor_that_is_none() -> None:
+    """ING-09: a name that is not one is answered with those there are."""
+    with pytest.raises(BadArgument, match="'foo' is not an extractor; choose one of auto, anth"):
+        choose_extractor("foo")
