@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from minutebook.extract.claude_cli import ClaudeCliExtractor
-from minutebook.extract.extractor import Failed, Unavailable
+from minutebook.extract.extractor import Failed, NoAnswer, Refused, Unavailable
 from minutebook.extract.pricing import Budget
 from minutebook.record.layout import Layout
 from minutebook.verbs.ingest import ingest
@@ -103,25 +103,29 @@ def test_sessions_claude_gives_up_block_no_other(
 
 @pytest.mark.usefixtures("fake_claude")
 @pytest.mark.parametrize(
-    ("said", "service"),
+    ("said", "kind"),
     [
-        ("Prompt is too long", False),
-        ("Prompt is too long: 215,500 tokens > 200,000 maximum", False),
-        ('API Error: 400 {"type":"error"}', False),
-        ('API Error: 413 {"type":"error"}', False),
-        ('API Error: 429 {"type":"error"}', True),
-        ('API Error: 529 {"type":"overloaded_error"}', True),
-        ("API Error (500 Internal Server Error)", True),
-        ("API Error: Request timed out.", True),
-        ("Claude usage limit reached. Your limit will reset at 3pm.", True),
-        ("Credit balance is too low", True),
+        ("Prompt is too long", Failed),
+        ("Prompt is too long: 215,500 tokens > 200,000 maximum", Failed),
+        ('API Error: 400 {"type":"error"}', Failed),
+        ('API Error: 413 {"type":"error"}', Failed),
+        ('API Error: 429 {"type":"error"}', Unavailable),
+        ('API Error: 529 {"type":"overloaded_error"}', Unavailable),
+        ("API Error (500 Internal Server Error)", Unavailable),
+        ("API Error: Request timed out.", Unavailable),
+        ("Claude usage limit reached. Your limit will reset at 3pm.", Refused),
+        ("Credit balance is too low", Refused),
+        ('API Error: 404 {"type":"not_found_error"}', Refused),
     ],
 )
 def test_what_claude_says_tells_whose_trouble_it_is(
-    write_session: WriteSession, monkeypatch: pytest.MonkeyPatch, said: str, service: bool
+    write_session: WriteSession,
+    monkeypatch: pytest.MonkeyPatch,
+    said: str,
+    kind: type[NoAnswer],
 ) -> None:
-    """ING-19: only what holds for every session counts towards the end of a run."""
+    """ING-19: only what holds for every session ends a run, at once or after a few."""
     failing_claude(monkeypatch, cli_answer(None, is_error=True, result=said))
-    with pytest.raises(Failed) as error:
+    with pytest.raises(NoAnswer) as error:
         ClaudeCliExtractor().extract(material(write_session("orchard", 3)))
-    assert error.value.service is service
+    assert type(error.value) is kind

@@ -39,10 +39,13 @@ DEFAULT_MODEL = "sonnet"
 _TIMEOUT = 300.0
 _ATTEMPTS = 2
 _MOST_OUTPUT = 8_000
-# What it says of troubles that every session would have; all others are the session's own.
-_OF_THE_SERVICE = re.compile(
-    r"\A(?:API Error:? *)?\(?(?:40[1-4]|429|5\d\d)\b|overloaded|rate limit|limit reached"
-    r"|hit your .*limit|credit balance|selected model|timed out|connection error",
+# What it says of a service in trouble, and of what no session can change; all else is a session's.
+_STATUS = r"\A(?:API Error:? *)?\(?"
+_PASSES = re.compile(
+    rf"{_STATUS}(?:408|429|5\d\d)\b|overloaded|rate limit|timed out|connection error", re.IGNORECASE
+)
+_FOR_ALL = re.compile(
+    rf"{_STATUS}40[1-4]\b|(?<!rate )limit reached|hit your .*limit|credit balance|selected model",
     re.IGNORECASE,
 )
 # The CLI's own names for models, and the dearest they may stand for.
@@ -204,7 +207,9 @@ def _explained(said: dict[str, Any], spent: Spent) -> Failed | Refused:
     words = "; ".join(map(str, found)) if isinstance(found, list) else str(found)
     if "login" in words.lower() or "api key" in words.lower():
         return Refused(f"claude is not logged in: {words}", spent)
-    trouble = Unavailable if _OF_THE_SERVICE.search(words) else Failed
+    if _FOR_ALL.search(words):
+        return Refused(f"claude failed: {words}", spent)
+    trouble = Unavailable if _PASSES.search(words) else Failed
     return trouble(f"claude failed: {words}", spent)
 
 
