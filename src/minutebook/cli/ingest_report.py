@@ -39,7 +39,10 @@ def print_forecast(forecast: Forecast) -> None:
     )
 
 
-FACTS_SENT = "titles, file names, commit subjects, pull request links and counts of what was done"
+FACTS_SENT = (
+    "titles, folders, branches, times, file names, commit subjects, pull request links and counts "
+    "of what was done"
+)
 """What is sent beside the words: `minutebook.extract.prompt.document`, said to people."""
 
 
@@ -159,7 +162,7 @@ def print_report(archive: Archive, report: IngestReport) -> None:
 def _copies(count: int, *, by_model: bool) -> str:
     what = terminal.plural(count, "session repeats", "sessions repeat")
     once = "extracted and paid for once" if by_model else "extracted once"
-    return f"{what} rounds of another: those are {once}."
+    return f"{what} rounds of another; they are {once}."
 
 
 def print_backlog(report: IngestReport) -> None:

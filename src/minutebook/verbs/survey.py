@@ -13,6 +13,7 @@ from minutebook.derive.titles import session_title
 from minutebook.extract.extractor import Extractor
 from minutebook.extract.material import Material
 from minutebook.extract.offline.extractor import Explanation, extract_offline
+from minutebook.extract.prompt import sent_chars
 from minutebook.extract.reply import Reply
 from minutebook.extract.second_look import is_long
 from minutebook.model.engagement import SessionRecord
@@ -32,7 +33,7 @@ class Surveyed(msgspec.Struct, frozen=True):
     chars: int
     """Length of the whole skeleton."""
     sent: int
-    """Length of what would be sent: the skeleton, shortened where it is too long."""
+    """Length of what would be sent: the skeleton, shortened where it is too long, with facts."""
     user_messages: int
     ghost: bool
     truncated: bool
@@ -112,7 +113,7 @@ def _look(
         archive.hide(title) if title else None,
         item.size,
         material.chars,
-        len(material.skeleton),
+        sent_chars(material),
         info.prompts,
         ghost,
         material.truncated,
