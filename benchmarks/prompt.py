@@ -118,7 +118,7 @@ def answers(shared: Path, ids: Iterable[str], replies: Path) -> Iterator[tuple[s
             }
             for part in reply.engagements
         ]
-        yield id, {"session_id": id, "engagements": parts}, "; ".join(remarks_on(reply))
+        yield id, {"session_id": id, "engagements": parts}, "; ".join(remarks_on(reply, known))
 
 
 def score(shared: Path, ids: list[str], replies: Path) -> None:

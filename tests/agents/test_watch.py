@@ -19,7 +19,9 @@ import pytest
 from minutebook.archive import Archive
 from minutebook.archive.finding import search
 from minutebook.errors import BadArgument
+from minutebook.extract.claude_cli import ClaudeCliExtractor
 from minutebook.extract.offline import OfflineExtractor
+from minutebook.extract.pricing import Budget
 from minutebook.index.query import parse_query
 from minutebook.record.layout import Layout
 from minutebook.verbs.watch import Taken, Watcher, note_spending, spent_today
@@ -265,6 +267,26 @@ def test_a_model_is_asked_when_a_session_is_over_and_not_before(garden: Garden) 
     assert [taken.sessions for taken in one._heard(set())] == [1]
     assert asked == [1.5]
     assert list(one._heard(set())) == [], "asked once"
+
+
+def test_a_failed_call_is_part_of_the_days_spending(garden: Garden, tmp_path: Path) -> None:
+    """FUT-05, ING-30: a cap that only counted what succeeded would never be reached."""
+    program = tmp_path / "my-claude"
+    said = '{"is_error": true, "result": "Prompt is too long", "total_cost_usd": 0.42}'
+    program.write_text(f"#!/bin/sh\ncat > /dev/null\necho '{said}'\nexit 1\n")
+    program.chmod(0o755)
+    garden.write(1, *(prompt(1, n) for n in range(4)))
+    one = Watcher(
+        garden.archive,
+        OfflineExtractor,
+        lambda left: ClaudeCliExtractor(budget=Budget(left), program=str(program)),
+        1.0,
+        quiet=3600,
+    )
+    assert list(one._catch_up())
+    one._quiet = 0.0
+    assert [taken.problem for taken in one._heard(set())] == ["claude failed: Prompt is too long"]
+    assert spent_today(garden.layout) == 0.42
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left"), sqlite3.OperationalError("busy")])

@@ -215,4 +215,4 @@ def test_every_session_is_in_one_class(run: Run, examples: Path, tmp_path: Path)
 def test_what_repeats_is_paid_for_by_nobody_offline(run: Run, places: list[str]) -> None:
     """UND-08, ING-30: an offline run says that copies are extracted once, and names no price."""
     out = run("ingest", *places).out
-    assert "rounds of another: those are extracted once." in out and "paid for" not in out
+    assert "rounds of another; they are extracted once." in out and "paid for" not in out

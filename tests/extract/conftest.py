@@ -54,6 +54,14 @@ def write_session(config: Path) -> WriteSession:
 
 
 @pytest.fixture
+def three_too_long(write_session: WriteSession) -> None:
+    """Three sessions that are asked about first, and a fourth that fits."""
+    write_session("fits", 3)
+    for number in range(3):
+        write_session(f"huge-{number}", 3, words="HUGE")
+
+
+@pytest.fixture
 def layout(tmp_path: Path) -> Layout:
     return Layout(tmp_path / "archive")
 

@@ -51,6 +51,8 @@ class Stub:
         self.url = ""
         self.raw: Any = None
         """Something to answer that is no message at all."""
+        self.failure: Any = None
+        """What to say with a status, where it is not the usual."""
         self._lock = threading.Lock()
 
     def note(self, path: str, headers: dict[str, str], body: dict[str, Any] | None) -> int:
@@ -140,7 +142,7 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(answer, int):
             kind = "authentication_error" if answer == 401 else "api_error"
             error = {"type": "error", "error": {"type": kind, "message": f"stub {answer}"}}
-            self._json(error, answer)
+            self._json(error if self._stub.failure is None else self._stub.failure, answer)
         elif path.endswith("/chat/completions"):
             message = {"role": "assistant", "content": _text(answer)}
             usage = {"prompt_tokens": 900, "completion_tokens": 100}

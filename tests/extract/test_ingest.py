@@ -427,7 +427,7 @@ def test_dry_run_opens_no_socket_and_writes_nothing(
         (5, False, True),
         (2, True, True),
     ]
-    assert sessions[0].cost_usd and sessions[0].chars == sessions[0].sent > 100
+    assert sessions[0].cost_usd and sessions[0].sent > sessions[0].chars > 100
     assert not layout.root.exists()
 
 
@@ -496,6 +496,32 @@ def test_it_says_what_will_be_sent_and_can_be_refused(
     assert stub.requests == [] and report.left == 1
     assert (heard[0].calls, heard[0].destination) == (1, stub.url)
     assert heard[0].chars > 100 and heard[0].cost_usd
+
+
+def test_every_character_that_is_sent_is_counted(
+    config: Path, layout: Layout, write_session: WriteSession, stub: Stub
+) -> None:
+    """NFR-01, ING-27: facts and what was done count, too; a dry run says the same number."""
+    write_session("alpha", 3)
+    surveyed = survey(archive_at(layout, config), asking(stub))
+    report = run(config, layout, asking(stub))
+    (request,) = stub.requests
+    sent = len(request["messages"][0]["content"])
+    assert (report.forecast.chars, [item.sent for item in surveyed]) == (sent, [sent])
+
+
+def test_every_kind_of_fact_that_is_sent_is_named(
+    config: Path, layout: Layout, write_session: WriteSession, stub: Stub
+) -> None:
+    """NFR-01: each line of the facts has its word in the note before sending."""
+    write_session("alpha", 3)
+    env = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": stub.url}
+    done = cli("ingest", "--root", config, "--archive", layout.root, "--yes", env=env)
+    facts = stub.requests[0]["messages"][0]["content"].split("</facts>")[0].splitlines()[1:]
+    words = {"project": "folder", "branch": "branch", "started": "times", "ended": "times"}
+    words |= {"title": "title", "pull requests": "pull request links", "rounds": "counts"}
+    for fact in facts:
+        assert words[fact.split(":")[0]] in done.stderr
 
 
 def test_one_failure_never_stops_the_others(

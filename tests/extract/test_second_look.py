@@ -78,6 +78,19 @@ def test_a_reply_stays_where_nothing_comes_of_it(long: Material, second: Any) ->
     assert extraction.spent.calls == (1 if isinstance(second, int) else 2)
 
 
+def test_a_reply_stays_where_the_second_covers_less(long: Material) -> None:
+    """ING-17: a piece of an answer does not replace the whole."""
+    extraction, stub = asked(long, good_reply((1, 20), (21, ENDS)), good_reply((21, 30)))
+    assert ranges(extraction) == [[1, 20], [21, ENDS]] and extraction.remarks == ()
+    assert len(stub.requests) == extraction.spent.calls == 2
+
+
+def test_a_second_reply_may_fill_a_gap(long: Material) -> None:
+    """ING-17: it counts where it covers more."""
+    extraction, _ = asked(long, good_reply((1, 20)), good_reply((1, 20), (21, ENDS)))
+    assert ranges(extraction) == [[1, 20], [21, ENDS]] and extraction.remarks == ()
+
+
 def test_a_bad_reply_comes_first(long: Material) -> None:
     """A reply that cannot be used is sent back as ever; only a usable one is looked at again."""
     replies = ("hm", good_reply((1, ENDS)), good_reply((1, 30), (31, ENDS)))
@@ -162,8 +175,9 @@ def test_messages_are_data(write_session: WriteSession) -> None:
 # -- topics out of bounds
 
 
-def topics(*said: str) -> Any:
-    reply = good_reply(*((n, n) for n in range(1, len(said) + 1)))
+def topics(*said: str, rounds: int = 0) -> Any:
+    """A topic a round; the last one has the rest."""
+    reply = good_reply(*((n, n) for n in range(1, len(said))), (len(said), rounds or len(said)))
     for part, topic in zip(reply["engagements"], said, strict=True):
         part["topic"] = topic
     return reply
@@ -181,16 +195,25 @@ def test_they_are_marked_and_not_paid_for_again(
 ) -> None:
     """ING-09, ING-11: a topic of two words is taken, and the record says so."""
     write_session("alpha", 3)
-    with serve(lambda *_: topics("Login fix")) as stub:
+    with serve(lambda *_: topics("Login fix", rounds=3)) as stub:
         ingest(archive_at(layout, config), asking(stub))
     (record,) = read_records(layout).values()
     assert len(stub.requests) == 1 and record.failure is None
     assert record.remarks == ("not 5 to 15 words: Login fix",)
 
 
+def test_rounds_in_no_engagement_are_marked(write_session: WriteSession) -> None:
+    """ING-17: a reply with gaps is taken, and the record says which rounds are in none."""
+    known = material(write_session("alpha", 9))
+    extraction, stub = asked(known, good_reply((2, 4), (6, 6)))
+    assert len(stub.requests) == 1
+    assert extraction.remarks == ("in no engagement: rounds 1, 5, 7-9",)
+
+
 def test_a_second_look_asks_for_them(long: Material) -> None:
     """ING-11: where a session is asked about again anyway, its odd topics are named."""
     question = second_question(long, parse_reply(topics("Login fix"), ENDS))
     assert question is not None and '"Login fix" has 2 words' in question
-    extraction, _ = asked(long, topics("Login fix"), topics("Fix the login redirect of orchard"))
+    better = topics("Fix the login redirect of orchard", rounds=ENDS)
+    extraction, _ = asked(long, topics("Login fix", rounds=ENDS), better)
     assert extraction.remarks == ()

@@ -55,7 +55,7 @@ def test_an_unreadable_file_is_no_key(own_home: Path) -> None:
     (own_home / ".secrets").mkdir()
     assert find_secret(NAME) is None
     assert choose_extractor("auto").name == "offline"
-    with pytest.raises(BadArgument, match="There is no key") as refused:
+    with pytest.raises(BadArgument, match="No API key found") as refused:
         choose_extractor("anthropic")
     assert "offline` needs no key" in worded(refused.value)
 

@@ -102,7 +102,7 @@ def command(
       minutebook ingest --session Reed --extractor offline
       minutebook ingest --since 7d --max-cost 2
     """
-    _refuse_odd_options(extractor, max_cost, options)
+    _refuse_odd_options(extractor, options)
     if options["backlog"] and not (yes or dry_run or explain or sys.stdin.isatty()):
         raise BadArgument("--backlog asks for confirmation: add --yes if there is no terminal.")
     book = opened(archive, roots, create=True)
@@ -140,7 +140,7 @@ def command(
         raise click.exceptions.Exit(2)
 
 
-def _refuse_odd_options(extractor: str, max_cost: float | None, options: dict[str, Any]) -> None:
+def _refuse_odd_options(extractor: str, options: dict[str, Any]) -> None:
     """Options that contradict each other, before anything is read."""
     if options["again"] and options["skip_existing"]:
         raise BadArgument("--again extracts everything, --skip-existing skips: choose one.")
@@ -148,8 +148,6 @@ def _refuse_odd_options(extractor: str, max_cost: float | None, options: dict[st
         raise BadArgument("Only the anthropic extractor has batches: leave out --batch.")
     if options["backlog"] and extractor == "offline":
         raise BadArgument("--backlog uses a model, offline does not: choose one.")
-    if max_cost is not None and extractor == "openai":
-        raise BadArgument("The prices of that endpoint are not known: leave out --max-cost.")
 
 
 def _print_better(archive: Archive, sessions: Sequence[str] | None, typed: dict[str, Any]) -> None:

@@ -15,7 +15,10 @@ from minutebook.extract.choose import SUBSCRIBED, UNKEYED, choose_extractor, unk
 from minutebook.verbs.ingest import Forecast
 from minutebook.verbs.survey import Surveyed, counted, forecast_of, survey
 
-FACTS_SENT = "titles, file names, commit subjects, pull request links and counts of what was done"
+FACTS_SENT = (
+    "titles, folders, branches, times, file names, commit subjects, pull request links and counts "
+    "of what was done"
+)
 """What is sent beside the words: `minutebook.extract.prompt.document`, said to people."""
 _MOST = 40  # sessions of a dry run
 _MOST_COUNTED = 300
@@ -132,7 +135,7 @@ def print_survey(
         second = terminal.plural(forecast.second_looks, "second look")
         looks = f", {second} at long sessions among them" if forecast.second_looks else ""
         calls = terminal.plural(forecast.calls + forecast.second_looks, "call")
-        terminal.say(f"{calls}{looks}: {forecast.chars:,} characters of skeletons.")
+        terminal.say(f"{calls}{looks}: {forecast.chars:,} characters of words and facts.")
     if copies := counted(sessions).copies:
         terminal.say(repeated(copies, by_model=asks))
     model = f" ({terminal.one_line(forecast.model)})" if forecast.model else ""

@@ -58,7 +58,7 @@ def repeated(count: int, *, by_model: bool) -> str:
     """What a run makes of copies."""
     what = terminal.plural(count, "session repeats", "sessions repeat")
     once = "extracted and paid for once" if by_model else "extracted once"
-    return f"{what} rounds of another: those are {once}."
+    return f"{what} rounds of another; they are {once}."
 
 
 def print_backlog(report: IngestReport) -> None:

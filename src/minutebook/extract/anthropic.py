@@ -19,7 +19,7 @@ from minutebook.extract.pricing import (
     tokens_of,
 )
 from minutebook.extract.second_look import boundaries, is_long
-from minutebook.extract.secret import Secret
+from minutebook.extract.secret import Secret, shown_address
 from minutebook.model import Usage
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class AnthropicExtractor:
         self.model = model or DEFAULT_MODEL
         self.version = prompt.version()
         self.budget = budget or Budget()
-        self.destination = base_url or "api.anthropic.com"
+        self.destination = shown_address(base_url) if base_url else "api.anthropic.com"
         self._key = key
         self._base_url = base_url
         self._retries = retries
@@ -147,7 +147,7 @@ class AnthropicExtractor:
     def explained(self, error: Exception) -> Failed | Refused:
         """What went wrong, in a sentence; whether it makes sense to go on asking."""
         said = str(getattr(error, "message", None) or error)
-        return _explained(error, self._key.scrub(said)[:300])
+        return _explained(error, self._key.scrub(said))
 
     def _ask(self, messages: Messages, *, keep: bool = False) -> Answer:
         import anthropic

@@ -113,7 +113,7 @@ def _result(
     extractor.budget.settle(0.0, answer.spent.cost_usd)
     try:
         reply = read_answer(answer, material)
-        return Extraction(reply, answer.model, answer.spent, remarks_on(reply))
+        return Extraction(reply, answer.model, answer.spent, remarks_on(reply, material))
     except BadReply as error:
         return Failed(f"the reply could not be used: {error}", answer.spent)
 

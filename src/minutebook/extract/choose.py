@@ -61,8 +61,12 @@ def choose_extractor(
     from minutebook.extract.pricing import Budget
     from minutebook.extract.secret import Secret, find_secret
 
+    if name not in EXTRACTORS:
+        raise BadArgument(f"'{name}' is not an extractor; choose one of {', '.join(EXTRACTORS)}.")
     if max_cost is not None and not math.isfinite(max_cost):
         raise BadArgument("The cost limit is a number of dollars, such as 2 or 0.50.")
+    if max_cost is not None and name == "openai":
+        raise BadArgument("The prices of that endpoint are not known.", remedy="no-limit")
     budget = Budget(max_cost)
     key = find_secret("ANTHROPIC_API_KEY") if name in ("auto", "anthropic") and not dry else None
     key = Secret("") if dry else key
@@ -73,7 +77,7 @@ def choose_extractor(
     if name in ("auto", "anthropic"):
         if key is None:
             raise BadArgument(
-                "There is no key: set ANTHROPIC_API_KEY, or put it into ~/.secrets.",
+                "No API key found: set ANTHROPIC_API_KEY, or put it into ~/.secrets.",
                 remedy="keyless",
             )
         if not dry:

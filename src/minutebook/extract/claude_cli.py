@@ -8,6 +8,7 @@ by itself; what it finally says is checked all the same.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -20,8 +21,8 @@ import msgspec
 from minutebook.errors import BadArgument
 from minutebook.extract import prompt
 from minutebook.extract.conversation import Answer, Messages, converse
-from minutebook.extract.extractor import Extraction, Refused, Spent, Unavailable
-from minutebook.extract.material import Material
+from minutebook.extract.extractor import Extraction, Failed, Refused, Spent, Unavailable
+from minutebook.extract.material import Material, hidden
 from minutebook.extract.pricing import (
     TYPICAL_OUTPUT,
     Budget,
@@ -36,6 +37,15 @@ DEFAULT_MODEL = "sonnet"
 _TIMEOUT = 300.0
 _ATTEMPTS = 2
 _MOST_OUTPUT = 8_000
+# What it says of a service in trouble, and of what no session can change; all else is a session's.
+_STATUS = r"\A(?:API Error:? *)?\(?"
+_PASSES = re.compile(
+    rf"{_STATUS}(?:408|429|5\d\d)\b|overloaded|rate limit|timed out|connection error", re.IGNORECASE
+)
+_FOR_ALL = re.compile(
+    rf"{_STATUS}40[1-4]\b|(?<!rate )limit reached|hit your .*limit|credit balance|selected model",
+    re.IGNORECASE,
+)
 # The CLI's own names for models, and the dearest they may stand for.
 _DEAREST = {
     "sonnet": "claude-sonnet-4-6",
@@ -99,14 +109,19 @@ class ClaudeCliExtractor:
         text = _told(messages)
         worst = self._worst(text)
         self.budget.reserve(worst)
-        real = 0.0
+        spent = Spent()
         try:
-            said = self._call(text)
-            real = _number(said.get("total_cost_usd"))
+            status, said = self._call(text)
+            spent = Spent(1, _usage(said), _number(said.get("total_cost_usd")))
+        except subprocess.TimeoutExpired:
+            spent = Spent(1, cost_usd=worst)  # how much of it, only the service knows
+            raise Unavailable(f"claude did not answer in {self._timeout:.0f} s", spent) from None
         finally:
-            self.budget.settle(worst, real)
+            self.budget.settle(worst, spent.cost_usd)
+        # ``subtype: success`` is said even of errors.
+        if status or said.get("is_error"):
+            raise _explained(said, spent)
         answer = said.get("structured_output")
-        spent = Spent(1, _usage(said), real)
         if not isinstance(answer, dict):
             return Answer("", self.model, spent, "there is no structured output")
         return Answer(msgspec.json.encode(answer).decode(), _model(said) or self.model, spent)
@@ -116,7 +131,8 @@ class ClaudeCliExtractor:
         asked = tokens_of(prompt.instructions()) + tokens_of(text)
         return _cost(self.model, Usage(cache_write=asked, output=_MOST_OUTPUT))
 
-    def _call(self, text: str) -> dict[str, Any]:
+    def _call(self, text: str) -> tuple[int, dict[str, Any]]:
+        """The status the CLI ended with, and what it printed."""
         with tempfile.TemporaryDirectory(prefix="minutebook-") as folder:
             instructions = Path(folder, "instructions.md")
             instructions.write_text(prompt.instructions(), encoding="utf-8")
@@ -130,7 +146,14 @@ class ClaudeCliExtractor:
                 *("--json-schema", msgspec.json.encode(prompt.schema()).decode()),
             ]
             status, output, errors = _run(command, text.encode(), empty, self._timeout)
-        return _understood(status, output, errors)
+        try:
+            said = msgspec.json.decode(output)
+        except msgspec.DecodeError:
+            said = None
+        if not isinstance(said, dict):
+            words = hidden((errors or output).decode("utf-8", "replace")).strip()[-300:]
+            raise Refused(f"claude failed (status {status}): {words or 'it said nothing'}")
+        return status, said
 
 
 def _told(messages: Messages) -> str:
@@ -160,8 +183,6 @@ def _run(command: list[str], text: bytes, cwd: Path, timeout: float) -> tuple[in
     with process:
         try:
             output, errors = process.communicate(text, timeout)
-        except subprocess.TimeoutExpired:
-            raise Unavailable(f"claude did not answer in {timeout:.0f} s") from None
         finally:
             if process.poll() is None and hasattr(os, "killpg"):
                 os.killpg(process.pid, signal.SIGKILL)  # with whatever it started
@@ -170,21 +191,16 @@ def _run(command: list[str], text: bytes, cwd: Path, timeout: float) -> tuple[in
     return process.returncode, output, errors
 
 
-def _understood(status: int, output: bytes, errors: bytes) -> dict[str, Any]:
-    """What the CLI printed; ``subtype: success`` is said even of errors."""
-    try:
-        said = msgspec.json.decode(output)
-    except msgspec.DecodeError:
-        said = None
-    if not isinstance(said, dict):
-        words = (errors or output).decode("utf-8", "replace").strip()[-300:]
-        raise Refused(f"claude failed (status {status}): {words or 'it said nothing'}")
-    if said.get("is_error") or status:
-        words = str(said.get("result") or said.get("errors") or said.get("subtype"))[:300]
-        if "login" in words.lower() or "api key" in words.lower():
-            raise Refused(f"claude is not logged in: {words}")
-        raise Unavailable(f"claude failed: {words}")
-    return said
+def _explained(said: dict[str, Any], spent: Spent) -> Failed | Refused:
+    """What went wrong, in words of the CLI; whether it makes sense to go on asking."""
+    found = said.get("result") or said.get("errors") or said.get("subtype")
+    words = "; ".join(map(str, found)) if isinstance(found, list) else str(found)
+    if "login" in words.lower() or "api key" in words.lower():
+        return Refused(f"claude is not logged in: {words}", spent)
+    if _FOR_ALL.search(words):
+        return Refused(f"claude failed: {words}", spent)
+    trouble = Unavailable if _PASSES.search(words) else Failed
+    return trouble(f"claude failed: {words}", spent)
 
 
 def _usage(said: dict[str, Any]) -> Usage:

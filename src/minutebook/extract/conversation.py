@@ -6,12 +6,15 @@ from collections.abc import Callable
 
 import msgspec
 
+from minutebook.derive.wording import rounds_text
 from minutebook.extract import prompt
+from minutebook.extract.corrections import overlap, without
 from minutebook.extract.extractor import Extraction, Failed, NoAnswer, Spent
 from minutebook.extract.material import Material
 from minutebook.extract.reply import Reply
 from minutebook.extract.second_look import odd_topics, second_question
 from minutebook.extract.validation import BadReply, parse_reply
+from minutebook.model.said import Ranges
 
 ATTEMPTS = 3
 
@@ -50,7 +53,7 @@ def converse(ask: Ask, material: Material, attempts: int = ATTEMPTS) -> Extracti
             problem = str(error)
             messages = _followed(messages, answer, f"This cannot be used: {problem}. Answer again.")
             continue
-        extraction = Extraction(reply, answer.model, spent, remarks_on(reply))
+        extraction = Extraction(reply, answer.model, spent, remarks_on(reply, material))
         return _looked_at_again(ask, material, messages, answer, extraction)
     raise Failed(f"the reply could not be used, {attempts} times: {problem}", spent)
 
@@ -62,15 +65,25 @@ def read_answer(answer: Answer, material: Material) -> Reply:
     return parse_reply(answer.text, len(material.rounds))
 
 
-def remarks_on(reply: Reply) -> tuple[str, ...]:
+def remarks_on(reply: Reply, material: Material) -> tuple[str, ...]:
     """What is out of bounds in a reply that is taken all the same."""
-    return tuple(f"not 5 to 15 words: {topic}" for topic in odd_topics(reply))
+    odd = [f"not 5 to 15 words: {topic}" for topic in odd_topics(reply)]
+    left = without(_all(material), _covered(reply))
+    return (*odd, *([f"in no engagement: {rounds_text(left)}"] if left else ()))
+
+
+def _all(material: Material) -> Ranges:
+    return ((1, len(material.rounds)),)
+
+
+def _covered(reply: Reply) -> Ranges:
+    return tuple((e.turn_range[0], e.turn_range[1]) for e in reply.engagements)
 
 
 def _looked_at_again(
     ask: Ask, material: Material, messages: Messages, answer: Answer, first: Extraction
 ) -> Extraction:
-    """What a second question about a reply brings; the reply where that is nothing."""
+    """What a second question about a reply brings; the reply where that is nothing, or less."""
     question = second_question(material, first.reply)
     if question is None:
         return first
@@ -83,7 +96,10 @@ def _looked_at_again(
         reply = read_answer(again, material)
     except BadReply:
         return msgspec.structs.replace(first, spent=spent)
-    return Extraction(reply, again.model, spent, remarks_on(reply))
+    before, now = (overlap(_all(material), _covered(said)) for said in (first.reply, reply))
+    if now < before:  # an answer about a part of the session
+        return msgspec.structs.replace(first, spent=spent)
+    return Extraction(reply, again.model, spent, remarks_on(reply, material))
 
 
 def _followed(messages: Messages, answer: Answer, words: str) -> Messages:

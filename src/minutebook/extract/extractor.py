@@ -6,7 +6,7 @@ from typing import Protocol
 
 import msgspec
 
-from minutebook.extract.material import Material
+from minutebook.extract.material import Material, hidden
 from minutebook.extract.reply import Reply
 from minutebook.model import Usage
 
@@ -34,11 +34,18 @@ class Extraction(msgspec.Struct, frozen=True):
     """What is out of bounds in it, and taken all the same."""
 
 
+_LONGEST_REASON = 400
+
+
 class NoAnswer(Exception):
-    """Nothing usable; what was spent on it all the same is with it."""
+    """Nothing usable; what was spent on it all the same is with it.
+
+    The reason is shown and written down, and services choose its words: it is masked, and a
+    clause without a full stop.
+    """
 
     def __init__(self, reason: str, spent: Spent | None = None) -> None:
-        super().__init__(reason)
+        super().__init__(hidden(reason)[:_LONGEST_REASON].rstrip(". \n"))
         self.spent = spent or Spent()
 
 

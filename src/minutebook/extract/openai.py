@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -12,7 +13,7 @@ from minutebook.extract.conversation import Answer, Messages, converse
 from minutebook.extract.extractor import Extraction, Failed, Refused, Spent, Unavailable
 from minutebook.extract.material import Material
 from minutebook.extract.pricing import Budget
-from minutebook.extract.secret import Secret
+from minutebook.extract.secret import Secret, shown_address
 from minutebook.model import Usage
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _RETRIES = 5
 _TIMEOUT = 600.0  # a local model on a laptop takes its time
 _LONGEST_WAIT = 30.0
+_FOR_ALL = (401, 402, 403, 404)  # key, credit and address are the same for every session
 
 
 class _Choice(msgspec.Struct):
@@ -55,8 +57,9 @@ class OpenAIExtractor:
         self.model = model
         self.version = prompt.version()
         self.budget = budget or Budget()
-        self.destination = base_url
-        self._url = base_url.rstrip("/") + "/chat/completions"
+        self.destination = shown_address(base_url)
+        address = urlsplit(base_url)
+        self._url = address._replace(path=f"{address.path.rstrip('/')}/chat/completions").geturl()
         self._key = key or Secret("")
         self._retries = retries
         self._client: httpx2.Client | None = None
@@ -115,15 +118,27 @@ class OpenAIExtractor:
             except httpx2.TimeoutException:
                 raise Unavailable(f"{self.destination} did not answer in time") from None
             except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-                said = self._key.scrub(str(error))[:200]
+                said = self._key.scrub(str(error))
                 raise Refused(f"{self.destination} cannot be reached: {said}") from None
-            if response.status_code != 429 and response.status_code < 500:
+            except UnicodeError:
+                raise Refused("the key cannot be sent: a character of it is not ASCII") from None
+            if not _passes(response.status_code):
                 break
             if attempt < self._retries:
                 time.sleep(min(_LONGEST_WAIT, 0.5 * 2**attempt))
         if response.is_success:
             return response
-        said = self._key.scrub(response.text)[:200]
-        if response.status_code in (401, 403, 404):
-            raise Refused(f"{self.destination} refuses ({response.status_code}): {said}")
-        raise Unavailable(f"{self.destination} failed ({response.status_code}): {said}")
+        raise self._explained(response.status_code, response.text)
+
+    def _explained(self, status: int, text: str) -> Failed | Refused:
+        """What went wrong; whether it makes sense to go on asking."""
+        said = f"({status}): {self._key.scrub(text)}"
+        if _passes(status):
+            return Unavailable(f"{self.destination} failed {said}")
+        if status in _FOR_ALL or status < 400:
+            return Refused(f"{self.destination} refuses {said}")
+        return Failed(f"{self.destination} refused the request {said}")
+
+
+def _passes(status: int) -> bool:
+    return status in (408, 429) or status >= 500

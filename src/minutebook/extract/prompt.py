@@ -72,6 +72,11 @@ def document(material: Material) -> str:
     )
 
 
+def sent_chars(material: Material) -> int:
+    """How much of a session is sent: what people are told, before and in a dry run."""
+    return len(document(material))
+
+
 _TASK = "Give the engagements of this session."
 _MOST_PULLS = 10
 _CLOSING = re.compile(r"</(?=transcript|facts|work|messages|answer)", re.IGNORECASE)

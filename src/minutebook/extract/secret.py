@@ -6,6 +6,10 @@ import os
 import re
 import shlex
 from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+from minutebook.errors import BadArgument
+from minutebook.extract.material import hidden
 
 _BARE = {"ANTHROPIC_API_KEY": re.compile(r"sk-ant-[\w-]+")}
 """Keys that say by themselves whose they are; others need their name."""
@@ -30,6 +34,21 @@ class Secret:
         return "Secret(***)"
 
     __str__ = __repr__
+
+
+def shown_address(url: str) -> str:
+    """An endpoint's address as it may be shown: scheme, host and path, none of which is a key."""
+    try:
+        parts = urlsplit(url)
+        usual = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        usual = False
+    if not usual:
+        raise BadArgument(
+            "The address of the endpoint is not a web address, such as http://127.0.0.1:11434/v1."
+        )
+    host = parts.netloc.rpartition("@")[2]
+    return hidden(urlunsplit((parts.scheme, host, parts.path, "", "")))
 
 
 def find_secret(name: str, home: Path | None = None) -> Secret | None:

@@ -22,6 +22,7 @@ from minutebook.archive.upkeep import index_minutes, is_indexed, is_said_indexed
 from minutebook.extract.extractor import Extraction, Extractor, Failed
 from minutebook.extract.material import Material
 from minutebook.extract.offline import warm_up
+from minutebook.extract.prompt import sent_chars
 from minutebook.extract.records import extracted_record
 from minutebook.extract.second_look import is_long
 from minutebook.model import Usage
@@ -247,7 +248,7 @@ class Ingestion:
         costs = [self._extractor.forecast(material) for material in self.pending]
         return Forecast(
             calls=len(self.pending),
-            chars=sum(len(material.skeleton) for material in self.pending),
+            chars=sum(map(sent_chars, self.pending)),
             cost_usd=total_cost(costs, batch=batch),
             destination=self._extractor.destination,
             extractor=self._extractor.name,

@@ -13,6 +13,7 @@ from minutebook.archive.archive import Archive
 from minutebook.archive.run import RunView
 from minutebook.derive.titles import session_title
 from minutebook.extract.extractor import Extractor
+from minutebook.extract.prompt import sent_chars
 from minutebook.extract.second_look import is_long
 from minutebook.model.engagement import SessionRecord
 from minutebook.sources.base import reason_of
@@ -32,7 +33,7 @@ class Surveyed(msgspec.Struct, frozen=True):
     chars: int
     """Length of the whole skeleton."""
     sent: int
-    """Length of what would be sent: the skeleton, shortened where it is too long."""
+    """Length of what would be sent: the skeleton, shortened where it is too long, with facts."""
     user_messages: int
     ghost: bool
     truncated: bool
@@ -163,7 +164,7 @@ def _look(
         archive.hide(title) if title else None,
         item.size,
         material.chars,
-        len(material.skeleton),
+        sent_chars(material),
         info.prompts,
         ghost,
         material.truncated,
