@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -158,6 +159,36 @@ def test_a_file_is_never_replaced_unasked(run: Run, places: list[str], tmp_path:
         assert (ran.status, place.exists()) == (2, False)
     assert run("report", "--force", *places).status == 2
     assert run("report", "--json", "--format", "md", *places).status == 2
+
+
+@pytest.mark.parametrize("verb", ["report", "export"])
+def test_where_archived_transcripts_came_from_is_only_read(
+    run: Run, tmp_path: Path, examples: Path, verb: str
+) -> None:
+    """SHARE-02, SHARE-03: without --root too, and when the transcripts are deleted: neither beside
+    one, nor anywhere in the agent's folder around it."""
+    home = copytree(examples, tmp_path / "home")
+    ingest(Archive(tmp_path / "archive", (home,)), OfflineExtractor(), ended=True)
+    transcripts = list(home.rglob("*.jsonl"))
+    args = (verb, *(MARCH if verb == "report" else ("7c8fc3ae",)))
+    for gone in (False, True):
+        for path in transcripts if gone else ():
+            path.unlink()
+        for folder in (transcripts[0].parent, home / "projects", home):
+            place = folder / "x.md"
+            ran = run(*args, "--out", place, "--archive", tmp_path / "archive")
+            assert (ran.status, place.exists()) == (2, False)
+            assert ran.err.endswith("is only read: choose another place.\n")
+    elsewhere = (*args, "--out", tmp_path / "x.md", "--archive", tmp_path / "archive")
+    assert run(*elsewhere).status == 0
+
+
+def test_an_agents_own_folder_is_only_read(run: Run, places: list[str], own_home: Path) -> None:
+    """SHARE-02: even where --root names another and nothing of it is archived."""
+    (own_home / ".claude" / "projects").mkdir(parents=True)
+    place = own_home / ".claude" / "projects" / "x.md"
+    ran = run("report", *MARCH, "--out", place, *places)
+    assert (ran.status, place.exists()) == (2, False)
 
 
 def test_secrets_are_masked(run: Run, tmp_path: Path) -> None:
