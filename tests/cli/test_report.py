@@ -18,7 +18,7 @@ from minutebook.model.said import Hide, Note, Set, Star, Undo
 from minutebook.record.engagements import append_record
 from minutebook.record.indexes import without_escapes
 from minutebook.verbs.ingest import ingest
-from minutebook.verbs.report import report_markdown
+from minutebook.verbs.report import REPORT_FORMATS, report_markdown
 from tests.cli.conftest import Run
 from tests.cli.test_verbs import golden
 
@@ -120,6 +120,28 @@ def test_what_is_starred_is_marked(run: Run, places: list[str]) -> None:
     ]
     assert starred == ["Settle", "Hide t"]
     assert not any("Private words" in text for text in (whole, *told.values()))
+
+
+def test_work_that_ends_on_another_day_shows_both(run: Run, tmp_path: Path) -> None:
+    """SHARE-02: it is in the report of the day it began, in every format."""
+    archive = Archive(tmp_path / "archive")
+    ends = {"started": "2026-03-02T22:10:00Z", "ended": "2026-03-05T07:05:00Z"}
+    engagement = Engagement(
+        id="e",
+        topic="Dry the apples",
+        project="/w/orchard",
+        method="build",
+        phase="completed",
+        turn_range=(1, 3),
+        **ends,  # type: ignore[arg-type]  # times
+    )
+    append_record(archive.layout, SessionRecord(session_id="s" * 8, engagements=(engagement,)))
+    asked = ("--date", "2026-03-02", "--archive", archive.root, "--root", tmp_path)
+    told = {form: run("report", *asked, "--format", form).out for form in REPORT_FORMATS}
+    assert "(build, 2026-03-02 to 2026-03-05, ssssssss#1-3)" in without_escapes(told["md"])
+    assert "Mon 2 Mar 2026 to Thu 5 Mar 2026" in told["html"]
+    (work,) = json.loads(told["json"])["report"]["projects"][0]["done"]
+    assert {name: work[name] for name in ends} == ends
 
 
 def test_all_front_ends_report_the_same(run: Run, places: list[str]) -> None:

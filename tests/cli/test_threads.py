@@ -15,6 +15,7 @@ from minutebook.errors import NotFound
 from minutebook.extract.offline import OfflineExtractor
 from minutebook.mcp.tools import Tools
 from minutebook.verbs.ingest import ingest
+from minutebook.web import underway
 from minutebook.web.api import engagements
 from minutebook.web.said import say
 from minutebook.web.state import ServerState
@@ -310,3 +311,49 @@ def test_library_viewer_and_agents_say_the_same(run: Run, places: list[str]) -> 
     report = told(run, "report", "--date", "March 2026", *places)["report"]
     works = [w for p in report["projects"] for w in (*p["done"], *p["open"])]
     assert {w["session_id"] for w in works if w["thread"] == id} == {FIRST, SECOND}
+
+
+def still_open(run: Run, places: list[str]) -> dict[str, set[str]]:
+    """Topics that each front end says are still open, of two."""
+    topics = ("Count the pears", "Press the pears")
+    period = ("--date", "March 2026")
+    report = told(run, "report", *period, *places)["report"]
+    narrow = told(run, "report", *period, "-p", "press", *places)["report"]
+    with open_archive(places[3], [places[1]]) as archive:
+        page = archive.layout.engagements_index.read_text()
+        state = ServerState(archive.root, archive.places)
+        request: Any = type("Request", (), {"query_params": {}})()
+        rows = json.loads(bytes(underway.listed(state, request).body))["open"]
+        answer = Tools(archive).report(date="March 2026")
+    head = page.split("## Still open")[1].split("\n## ")[0] if "## Still open" in page else ""
+    parts = [part.split("### ")[0] for part in answer.split("Still open")[1:]]
+    return {
+        "index": {topic for topic in topics if topic in head},
+        "report": {w["topic"] for p in report["projects"] for w in p["open"]},
+        "report of one project": {w["topic"] for p in narrow["projects"] for w in p["open"]},
+        "viewer": {row["topic"] for row in rows},
+        "mcp": {topic for topic in topics if topic in "".join(parts)},
+    }
+
+
+def test_what_went_on_is_a_step_everywhere(run: Run, places: list[str]) -> None:
+    """FUT-06: in the index, reports, the viewer and MCP, also where it went on in another project:
+    what is open is the last engagement of its thread."""
+    with open_archive(places[3], [places[1]]) as archive:
+        for session in (FIRST, SECOND, LAST):
+            for engagement in archive.record(session).engagements:
+                archive.say(session, said.Set(engagement.id, values={"phase": "completed"}))
+        pears: dict[str, Any] = {
+            "topic": "Count the pears",
+            "project": "/home/mara/press",
+            "phase": "blocked",
+        }
+        archive.say(OTHER, said.Set("1", values=pears))
+    assert set(map(tuple, still_open(run, places).values())) == {("Count the pears",)}
+    for session in (OTHER, LAST):
+        run("thread", session[:8], 1, "pears", *places)
+    assert set(map(tuple, still_open(run, places).values())) == {()}
+    run("correct", LAST[:8], 1, "topic=Press the pears", "phase=in-progress", *places)
+    found = still_open(run, places)
+    assert found.pop("report of one project") == set()
+    assert set(map(tuple, found.values())) == {("Press the pears",)}

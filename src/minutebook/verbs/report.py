@@ -158,9 +158,10 @@ def _works(works: Iterable[Work], *, phase: bool = False) -> list[str]:
 def _work(work: Work, *, phase: bool = False) -> str:
     label = f"{work.method}, {work.phase}" if phase else work.method
     kept = "by engagement.md" if work.kept == "prospective" else ""
-    when = instant(work.started)
-    day = f"{when:%Y-%m-%d}" if when else ""
-    facts = (label, kept, f"in “{work.title}”" if work.title else "", day, work.address)
+    ends = (instant(work.started), instant(work.ended_later))
+    days = (f"{moment:%Y-%m-%d}" for moment in ends if moment is not None)
+    title = f"in “{work.title}”" if work.title else ""
+    facts = (label, kept, title, " to ".join(days), work.address)
     told = ", ".join(harmless(fact) for fact in facts if fact)
     return f"- {'★ ' if work.starred else ''}**{harmless(work.topic)}** ({told})"
 
