@@ -19,6 +19,7 @@ from minutebook.web import underway
 from minutebook.web.api import engagements
 from minutebook.web.said import say
 from minutebook.web.state import ServerState
+from minutebook.web.threads import thread_page, threads_page
 from tests.archive.test_operations import put
 from tests.cli.conftest import Run
 from tests.conftest import Record, assistant, user
@@ -357,3 +358,59 @@ def test_what_went_on_is_a_step_everywhere(run: Run, places: list[str]) -> None:
     found = still_open(run, places)
     assert found.pop("report of one project") == set()
     assert set(map(tuple, found.values())) == {("Press the pears",)}
+
+
+@pytest.fixture
+def spread(run: Run, places: list[str]) -> list[str]:
+    """A thread that a person named, over two projects; the first of it was left open."""
+    run("correct", FIRST[:8], 1, "phase=blocked", *places)
+    run("correct", OTHER[:8], 1, "project=/home/mara/press", "phase=completed", *places)
+    for session in (FIRST, OTHER):
+        run("thread", session[:8], 1, "cider", *places)
+    return places
+
+
+def test_a_thread_names_all_its_projects(run: Run, spread: list[str]) -> None:
+    """FUT-06: in the list, in JSON beside the first one, and in the viewer."""
+    (thread,) = told(run, "search", "--threads", *spread)["threads"]
+    assert (thread["project"], thread["projects"]) == ("orchard", ["orchard", "press"])
+    assert " · orchard, press · " in run("search", "--threads", *spread).out
+    state = ServerState(Path(spread[3]), (Path(spread[1]),))
+    asked: Any = {"query_params": {"q": "press"}, "path_params": {"id": "cider"}}
+    request: Any = type("Request", (), asked)()
+    for page in (threads_page(state, request), thread_page(state, request)):
+        assert "<bdi>orchard, press</bdi>" in bytes(page.body).decode()
+
+
+def test_a_thread_tells_what_was_left_open_on_its_way(run: Run, spread: list[str]) -> None:
+    """FUT-06: its phase is that of its last engagement; earlier steps that were left open are
+    counted."""
+    (thread,) = told(run, "search", "--threads", *spread)["threads"]
+    assert (thread["phase"], thread["left_open"]) == ("completed", 1)
+    listed = run("search", "--threads", *spread, columns=40).out
+    assert "\n  completed, 1 earlier step left open ·\n" in listed
+    assert max(map(len, listed.splitlines())) <= 40
+    run("correct", FIRST[:8], 1, "phase=completed", *spread)
+    assert "left open" not in run("search", "--threads", *spread).out
+
+
+def test_a_chain_says_what_you_put_there(run: Run, spread: list[str]) -> None:
+    """FUT-06: your word is evidence, too; what was found is beside it."""
+    chain = told(run, "search", "--chain", f"{OTHER[:8]}#1", *spread)["chain"]
+    assert [(step["session_id"], step["said"]) for step in chain] == [
+        *((FIRST, True), (SECOND, False)),
+        (OTHER, True),
+    ]
+    told_of = run("search", "--chain", f"{OTHER[:8]}#1", *spread).out
+    assert told_of.count("    by your word\n") == 2 and "    branch feat/passkeys" in told_of
+
+
+def test_a_list_of_threads_counts_threads(run: Run, places: list[str]) -> None:
+    """FUT-06, SRCH-16: and where filters leave none, it says that it is the filters."""
+    assert run("search", "--threads", *places).err == "1 thread.\n"
+    none = run("search", "--threads", "--since", "2026-03-20", *places).err
+    assert none == "No threads found: 1 thread does not pass the filters.\n"
+    for session in (FIRST, SECOND):
+        run("thread", session[:8], 1, "--none", *places)
+    none = run("search", "--threads", *places).err
+    assert none == "No threads found: no work here spans several sessions.\n"
