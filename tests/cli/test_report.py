@@ -67,11 +67,20 @@ def test_a_report_of_one_session(run: Run, places: list[str]) -> None:
 def test_it_is_of_this_week_by_default(run: Run, places: list[str]) -> None:
     """SHARE-02: a week without work is said to be one; dates as people say them, or an error."""
     ran = run("report", *places)
-    assert ran.status == 0 and "Nothing was worked on" in ran.out
+    assert ran.status == 0 and "There are no minutes of this period." in ran.out
     assert run("report", "--week", *places).out == ran.out
     assert "# Minutes of 2026-03-02" in run("report", "--date", "2026-03-02", *places).out
     odd = run("report", "--since", "the day before", *places)
     assert (odd.status, "is not a date" in odd.err) == (2, True)
+
+
+def test_an_empty_period_leads_to_the_latest_week_with_work(run: Run, places: list[str]) -> None:
+    """SHARE-02: the command stands on a line of its own, and keeps the other filters."""
+    told = run("report", "--date", "2020-01-01", "-p", "orchard", *places).err.splitlines()
+    assert told == [
+        "The latest week with work is 2026-03-02 to 2026-03-08:",
+        "  minutebook report --since 2026-03-02 --until 2026-03-08 --project orchard",
+    ]
 
 
 def test_a_project_that_there_is_not_is_said(run: Run, places: list[str]) -> None:
@@ -86,7 +95,7 @@ def test_a_project_that_there_is_not_is_said(run: Run, places: list[str]) -> Non
         ran = run("report", "--date", "2020-01-01", "-p", project, "--json", *places)
         assert json.loads(ran.out)["report"]["unknown_project"] == unknown
     ran = run("report", "--date", "2020-01-01", "-p", "orchard", *places)
-    assert "Nothing was worked on in this period" in ran.out
+    assert "There are no minutes of this period" in ran.out
 
 
 def test_a_report_of_a_session_says_why_it_is_empty(run: Run, places: list[str]) -> None:
@@ -142,6 +151,29 @@ def test_work_that_ends_on_another_day_shows_both(run: Run, tmp_path: Path) -> N
     assert "Mon 2 Mar 2026 to Thu 5 Mar 2026" in told["html"]
     (work,) = json.loads(told["json"])["report"]["projects"][0]["done"]
     assert {name: work[name] for name in ends} == ends
+
+
+def test_a_title_is_not_repeated_in_its_own_report(run: Run, places: list[str]) -> None:
+    """SHARE-02: the heading names the session; among others an entry says which it is of."""
+    with open_archive(places[3], [places[1]]) as archive:
+        archive.say("7c8fc3ae", Set(values={"title": "Hedges"}))
+    for form in ("md", "html"):
+        alone = run("report", "7c8fc3ae", "--format", form, *places).out
+        assert "Hedges" in alone and "“" not in alone
+        assert "“" in run("report", *MARCH, "--format", form, *places).out
+
+
+def test_sessions_without_minutes_are_those_of_the_list(
+    run: Run, tmp_path: Path, examples: Path
+) -> None:
+    """SHARE-02, UND-08: copies of a conversation wait once, as `sessions` lists them."""
+    archive = Archive(tmp_path / "archive", (examples,))
+    ingest(archive, OfflineExtractor(), ended=True)
+    archive.layout.engagements.unlink()
+    places = ("--root", examples, "--archive", archive.root)
+    left = json.loads(run("report", *MARCH, "--json", *places).out)["report"]["left_out"]
+    listed = json.loads(run("sessions", "--all", *MARCH, "--json", *places).out)
+    assert listed["copies_hidden"] == 1 and left["unread"] == listed["total"]
 
 
 def test_all_front_ends_report_the_same(run: Run, places: list[str]) -> None:

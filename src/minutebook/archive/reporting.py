@@ -177,7 +177,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
             return f"{told} of this session ({plural(self.session.rounds, 'round')})."
         if self.unknown_project:
             return f"No project matches '{self.project}'."
-        return "Nothing was worked on in this period that minutes were taken of."
+        return "There are no minutes of this period."
 
 
 def report_of(archive: Archive, filters: Filters) -> Report:
@@ -406,8 +406,10 @@ def _work(
 
 
 def _left_out(archive: Archive, filters: Filters, copies: int) -> LeftOut:
-    ghosts = unread = undated = 0
-    for record in archive.cards().values():
+    ghosts = undated = 0
+    unread: list[str] = []
+    cards = archive.cards()
+    for record in cards.values():
         if not passes(record, filters) or not in_project(filters, record.cwd):
             continue
         at = seconds(record.started)
@@ -419,10 +421,13 @@ def _left_out(archive: Archive, filters: Filters, copies: int) -> LeftOut:
         ):
             continue
         ghosts += record.ghost
-        unread += not record.ghost and not record.engagements
+        if not record.ghost and not record.engagements:
+            unread.append(record.session_id)
     bounded = filters.after is not None or filters.before is not None
     hidden = hidden_once(archive, archive.records(), filters)
-    return LeftOut(ghosts, copies, unread, undated if bounded else 0, hidden)
+    mere = archive.mere_copies(cards) if unread else {}
+    waiting = sum(id not in mere for id in unread)
+    return LeftOut(ghosts, copies, waiting, undated if bounded else 0, hidden)
 
 
 def _sessions(pairs: Iterable[Pair]) -> int:
