@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from minutebook import said
 from minutebook.archive import Archive, open_archive
@@ -414,3 +415,30 @@ def test_a_list_of_threads_counts_threads(run: Run, places: list[str]) -> None:
         run("thread", session[:8], 1, "--none", *places)
     none = run("search", "--threads", *places).err
     assert none == "No threads found: no work here spans several sessions.\n"
+
+
+def test_every_copy_of_the_last_engagement_is_as_open(places: list[str]) -> None:
+    """FUT-06, UND-08: whichever of them a filter leaves to be shown."""
+    with open_archive(places[3], [places[1]]) as archive:
+        known = threads(archive)
+        (thread,) = known.every
+        *_, last = thread.members
+        copy = (OTHER, last[1])
+        record, engagement = known.pairs[last]
+        engagement = replace(engagement, phase="blocked")
+        pairs = [(record, engagement), (replace(record, session_id=OTHER), engagement)]
+        both = replace(known, copies={copy: last})
+        assert both.still_open(pairs) == {last, copy}
+
+
+def test_a_report_looks_at_its_own_period(run: Run, places: list[str]) -> None:
+    """FUT-06, SHARE-02: what went on only later was still open then."""
+    run("correct", FIRST[:8], 1, "phase=blocked", *places)
+    run("correct", SECOND[:8], 1, "phase=completed", *places)
+
+    def left(*period: str) -> list[str]:
+        report = told(run, "report", *period, *places)["report"]
+        return [work["session_id"] for p in report["projects"] for work in p["open"]]
+
+    assert left("--date", "2026-03-02") == [FIRST]
+    assert left("--since", "2026-03-02", "--until", "2026-03-03") == []

@@ -246,7 +246,8 @@ def _still_open(archive: Archive, filters: Filters, pairs: Sequence[Pair]) -> se
     """What was left open in the period, whoever went on with it there."""
     period = Filters(after=filters.after, before=filters.before)
     if filters != period:
-        pairs, _ = once(archive, matching(archive.records(), period))
+        others, _ = once(archive, matching(archive.records(), period))
+        pairs = [*pairs, *others]  # filters may show another copy of one
     return threads(archive).still_open(pairs)
 
 

@@ -49,17 +49,18 @@ class Threads(msgspec.Struct, frozen=True):
     def still_open(self, pairs: Iterable[Pair]) -> set[Key]:
         """Which of these were left open; one that another of them goes on with, in any project, is
         a step of its thread."""
-        open_keys: set[Key] = set()
-        newest: dict[str, tuple[int, Key]] = {}
+        left: set[Key] = set()
+        places: dict[Key, tuple[str, int]] = {}
+        newest: dict[str, int] = {}
         for record, engagement in pairs:
             key = (record.session_id, engagement.id)
             if engagement.phase in OPEN_PHASES:
-                open_keys.add(key)
+                left.add(key)
             if (thread := self.of(*key)) is not None:
-                place = (thread.members.index(self.copies.get(key, key)), key)
-                newest[thread.id] = max(newest.get(thread.id, place), place)
-        last = {key for _, key in newest.values()}
-        return {key for key in open_keys if key in last or self.of(*key) is None}
+                place = thread.members.index(self.copies.get(key, key))
+                places[key] = (thread.id, place)
+                newest[thread.id] = max(newest.get(thread.id, 0), place)
+        return {key for key in left if key not in places or places[key] in newest.items()}
 
     def named(self, name: str) -> Thread:
         """The thread of an id, or of the start of one."""
