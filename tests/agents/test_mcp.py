@@ -24,7 +24,15 @@ from minutebook.derive.usage.figures import Figures, Row
 from minutebook.errors import BadArgument
 from minutebook.index.query import Query
 from minutebook.mcp.remedies import worded
-from minutebook.mcp.telling import HARD_LIMIT, MOST_TOKENS, WARNING, left_out, state_of, usage_line
+from minutebook.mcp.telling import (
+    HARD_LIMIT,
+    MOST_TOKENS,
+    WARNING,
+    counts_line,
+    left_out,
+    state_of,
+    usage_line,
+)
 from minutebook.mcp.tools import Tools
 from minutebook.record.store import writing
 from minutebook.verbs.materialise import materialise
@@ -165,6 +173,26 @@ def test_decisions_and_stats(call: Callable[..., tuple[bool, str]]) -> None:
     assert "No agent here is called 'nobody'; programs: claude" in none[1]
     assert "decisions:" in call("decisions", agent="Claude Code")[1]
     assert re.match(r"\d+ sessions, \d+ engagements", call("stats")[1])
+
+
+def test_lists_and_counts_end_on_a_day(archive: Archive) -> None:
+    """FUT-05, SRCH-08: `until` holds in engagements, decisions and stats, as in a report."""
+    tools = Tools(archive)
+    march: dict[str, Any] = {"since": "2026-03-01", "until": "2026-03-03"}
+    early = archive.report(**march)
+    listed = tools.engagements(**march, limit=100)
+    assert listed.startswith(f"{early.engagements} of {early.engagements} engagements")
+    assert f", {early.engagements} engagements," in tools.stats(**march)
+    decided = sum(len(minutes.decided) for minutes in early.projects)
+    assert tools.decisions(**march).startswith(f"{decided} of {decided} decisions")
+
+
+def test_counts_say_how_many_are_not_named() -> None:
+    """FUT-05, SRCH-16: the twelve most frequent, and the number of the others."""
+    counts = {f"row {n}": 30 - n for n in range(20)}
+    line = counts_line("projects", counts)
+    assert line.startswith("- projects: row 0 30, row 1 29, ") and line.endswith(" 19, 8 more")
+    assert "more" not in counts_line("projects", {"orchard": 1})
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from minutebook.archive import Archive
 from minutebook.archive.upkeep import page_of, write_page
 from minutebook.extract.offline import OfflineExtractor
-from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.model.engagement import OPEN_PHASES, Engagement, SessionRecord
 from minutebook.record.engagements_index import engagements_index
 from minutebook.verbs.ingest import ingest
 
@@ -33,7 +33,8 @@ def engagement(topic: str, at: str, **fields: object) -> Engagement:
 
 def page(*records: SessionRecord, copies: int = 0) -> str:
     pairs = [(record, engagement) for record in records for engagement in record.engagements]
-    return engagements_index(records, {records[0].session_id}, pairs, copies)
+    still = {(record.session_id, e.id) for record, e in pairs if e.phase in OPEN_PHASES}
+    return engagements_index(records, {records[0].session_id}, pairs, still, copies)
 
 
 def record(id: str, *engagements: Engagement, **fields: object) -> SessionRecord:
@@ -105,7 +106,8 @@ def test_a_note_on_a_session_is_told_once() -> None:
 
 def test_what_is_open_comes_first_newest_first_and_bounded() -> None:
     """ING-22: in-progress, blocked and handed-off work of the last weeks before the newest
-    engagement; what was left open earlier, or is done, is not among it."""
+    engagement; what was left open earlier is counted, with where to see it; what is done is not
+    among it."""
     days = [
         engagement(f"Water bed {n}", f"2026-03-{n:02}T09:00:00Z", phase="in-progress", id=f"e{n}")
         for n in range(1, 26)
@@ -115,6 +117,7 @@ def test_what_is_open_comes_first_newest_first_and_bounded() -> None:
             "s1",
             *days,
             engagement("Dig a pond", "2026-01-01T09:00:00Z", phase="blocked"),
+            engagement("Plan a pond", "2026-01-03T09:00:00Z", phase="started"),
             engagement("Mend the fence", "2026-03-25T10:00:00Z"),
             engagement("Sell the hay", "2026-03-25T11:00:00Z", phase="handed-off"),
         )
@@ -123,6 +126,22 @@ def test_what_is_open_comes_first_newest_first_and_bounded() -> None:
     assert head.count("\n- **") == 20 and "- … and 6 more, below" in head
     assert head.index("Sell the hay") < head.index("Water bed 25") < head.index("Water bed 24")
     assert "pond" not in head and "fence" not in head
+    assert (
+        "\n- 2 older: `minutebook report --since 2026-01-01` lists everything that is still open\n"
+        in head
+    )
+
+
+def test_work_that_ends_on_another_day_says_so() -> None:
+    """ING-22: it is listed on the day it began, with the day and hour it ended."""
+    told = page(
+        record(
+            "s1",
+            engagement("Dry the apples", "2026-03-02T22:10:00Z", ended="2026-03-05T07:05:00Z"),
+        )
+    )
+    assert "## 2026-03-02\n" in told and "## 2026-03-05" not in told
+    assert "**Dry the apples** · build, completed · 22:10 to 2026-03-05 07:05\n" in told
 
 
 def test_the_same_records_give_the_same_bytes(tmp_path: Path, examples: Path) -> None:

@@ -252,6 +252,14 @@ def test_a_missing_word_is_said(typed: Typing, args: list[str]) -> None:
     assert ran.status == 2 and "Traceback" not in ran.err and ran.err.count("\n") == 1
 
 
+def test_one_that_is_left_out_is_one(typed: Typing) -> None:
+    """SRCH-10, UND-07: "it", not "them", of a ghost or an engagement that you hid."""
+    typed.done("hide", "Reed", "1")
+    notes = typed("stats").err
+    assert "1 ghost is not counted (`minutebook sessions --ghosts` lists it)." in notes
+    assert "1 hidden engagement is not counted (--hidden counts it)." in notes
+
+
 def test_hidden_things_are_left_out_and_counted(typed: Typing) -> None:
     """UND-07, SRCH-16: of lists and statistics, which say so; a search for words finds them."""
     before = typed.json("stats")["stats"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -17,7 +18,7 @@ from minutebook.model.said import Hide, Note, Set, Star, Undo
 from minutebook.record.engagements import append_record
 from minutebook.record.indexes import without_escapes
 from minutebook.verbs.ingest import ingest
-from minutebook.verbs.report import report_markdown
+from minutebook.verbs.report import REPORT_FORMATS, report_markdown
 from tests.cli.conftest import Run
 from tests.cli.test_verbs import golden
 
@@ -66,11 +67,20 @@ def test_a_report_of_one_session(run: Run, places: list[str]) -> None:
 def test_it_is_of_this_week_by_default(run: Run, places: list[str]) -> None:
     """SHARE-02: a week without work is said to be one; dates as people say them, or an error."""
     ran = run("report", *places)
-    assert ran.status == 0 and "Nothing was worked on" in ran.out
+    assert ran.status == 0 and "There are no minutes of this period." in ran.out
     assert run("report", "--week", *places).out == ran.out
     assert "# Minutes of 2026-03-02" in run("report", "--date", "2026-03-02", *places).out
     odd = run("report", "--since", "the day before", *places)
     assert (odd.status, "is not a date" in odd.err) == (2, True)
+
+
+def test_an_empty_period_leads_to_the_latest_week_with_work(run: Run, places: list[str]) -> None:
+    """SHARE-02: the command stands on a line of its own, and keeps the other filters."""
+    told = run("report", "--date", "2020-01-01", "-p", "orchard", *places).err.splitlines()
+    assert told == [
+        "The latest week with work is 2026-03-02 to 2026-03-08:",
+        "  minutebook report --since 2026-03-02 --until 2026-03-08 --project orchard",
+    ]
 
 
 def test_a_project_that_there_is_not_is_said(run: Run, places: list[str]) -> None:
@@ -85,7 +95,7 @@ def test_a_project_that_there_is_not_is_said(run: Run, places: list[str]) -> Non
         ran = run("report", "--date", "2020-01-01", "-p", project, "--json", *places)
         assert json.loads(ran.out)["report"]["unknown_project"] == unknown
     ran = run("report", "--date", "2020-01-01", "-p", "orchard", *places)
-    assert "Nothing was worked on in this period" in ran.out
+    assert "There are no minutes of this period" in ran.out
 
 
 def test_a_report_of_a_session_says_why_it_is_empty(run: Run, places: list[str]) -> None:
@@ -119,6 +129,51 @@ def test_what_is_starred_is_marked(run: Run, places: list[str]) -> None:
     ]
     assert starred == ["Settle", "Hide t"]
     assert not any("Private words" in text for text in (whole, *told.values()))
+
+
+def test_work_that_ends_on_another_day_shows_both(run: Run, tmp_path: Path) -> None:
+    """SHARE-02: it is in the report of the day it began, in every format."""
+    archive = Archive(tmp_path / "archive")
+    ends = {"started": "2026-03-02T22:10:00Z", "ended": "2026-03-05T07:05:00Z"}
+    engagement = Engagement(
+        id="e",
+        topic="Dry the apples",
+        project="/w/orchard",
+        method="build",
+        phase="completed",
+        turn_range=(1, 3),
+        **ends,  # type: ignore[arg-type]  # times
+    )
+    append_record(archive.layout, SessionRecord(session_id="s" * 8, engagements=(engagement,)))
+    asked = ("--date", "2026-03-02", "--archive", archive.root, "--root", tmp_path)
+    told = {form: run("report", *asked, "--format", form).out for form in REPORT_FORMATS}
+    assert "(build, 2026-03-02 to 2026-03-05, ssssssss#1-3)" in without_escapes(told["md"])
+    assert "Mon 2 Mar 2026 to Thu 5 Mar 2026" in told["html"]
+    (work,) = json.loads(told["json"])["report"]["projects"][0]["done"]
+    assert {name: work[name] for name in ends} == ends
+
+
+def test_a_title_is_not_repeated_in_its_own_report(run: Run, places: list[str]) -> None:
+    """SHARE-02: the heading names the session; among others an entry says which it is of."""
+    with open_archive(places[3], [places[1]]) as archive:
+        archive.say("7c8fc3ae", Set(values={"title": "Hedges"}))
+    for form in ("md", "html"):
+        alone = run("report", "7c8fc3ae", "--format", form, *places).out
+        assert "Hedges" in alone and "“" not in alone
+        assert "“" in run("report", *MARCH, "--format", form, *places).out
+
+
+def test_sessions_without_minutes_are_those_of_the_list(
+    run: Run, tmp_path: Path, examples: Path
+) -> None:
+    """SHARE-02, UND-08: copies of a conversation wait once, as `sessions` lists them."""
+    archive = Archive(tmp_path / "archive", (examples,))
+    ingest(archive, OfflineExtractor(), ended=True)
+    archive.layout.engagements.unlink()
+    places = ("--root", examples, "--archive", archive.root)
+    left = json.loads(run("report", *MARCH, "--json", *places).out)["report"]["left_out"]
+    listed = json.loads(run("sessions", "--all", *MARCH, "--json", *places).out)
+    assert listed["copies_hidden"] == 1 and left["unread"] == listed["total"]
 
 
 def test_all_front_ends_report_the_same(run: Run, places: list[str]) -> None:
@@ -158,6 +213,36 @@ def test_a_file_is_never_replaced_unasked(run: Run, places: list[str], tmp_path:
         assert (ran.status, place.exists()) == (2, False)
     assert run("report", "--force", *places).status == 2
     assert run("report", "--json", "--format", "md", *places).status == 2
+
+
+@pytest.mark.parametrize("verb", ["report", "export"])
+def test_where_archived_transcripts_came_from_is_only_read(
+    run: Run, tmp_path: Path, examples: Path, verb: str
+) -> None:
+    """SHARE-02, SHARE-03: without --root too, and when the transcripts are deleted: neither beside
+    one, nor anywhere in the agent's folder around it."""
+    home = copytree(examples, tmp_path / "home")
+    ingest(Archive(tmp_path / "archive", (home,)), OfflineExtractor(), ended=True)
+    transcripts = list(home.rglob("*.jsonl"))
+    args = (verb, *(MARCH if verb == "report" else ("7c8fc3ae",)))
+    for gone in (False, True):
+        for path in transcripts if gone else ():
+            path.unlink()
+        for folder in (transcripts[0].parent, home / "projects", home):
+            place = folder / "x.md"
+            ran = run(*args, "--out", place, "--archive", tmp_path / "archive")
+            assert (ran.status, place.exists()) == (2, False)
+            assert ran.err.endswith("is only read: choose another place.\n")
+    elsewhere = (*args, "--out", tmp_path / "x.md", "--archive", tmp_path / "archive")
+    assert run(*elsewhere).status == 0
+
+
+def test_an_agents_own_folder_is_only_read(run: Run, places: list[str], own_home: Path) -> None:
+    """SHARE-02: even where --root names another and nothing of it is archived."""
+    (own_home / ".claude" / "projects").mkdir(parents=True)
+    place = own_home / ".claude" / "projects" / "x.md"
+    ran = run("report", *MARCH, "--out", place, *places)
+    assert (ran.status, place.exists()) == (2, False)
 
 
 def test_secrets_are_masked(run: Run, tmp_path: Path) -> None:

@@ -289,6 +289,15 @@ def test_stats(run: Run, places: list[str], columns: int) -> None:
     assert document["engagements"] == document["methods"]["build"] == 1
 
 
+def test_stats_without_minutes_lead_to_ingest(run: Run, places: list[str], tmp_path: Path) -> None:
+    """SRCH-09: also where a person has spoken of sessions that have none."""
+    copied = shutil.copytree(places[3], tmp_path / "copied")
+    run("correct", "star", "Reed", "--archive", copied)
+    (copied / "sessions" / "engagements.jsonl").unlink()
+    ran = run("stats", "--archive", copied)
+    assert (ran.status, ran.out) == (2, "") and "`minutebook ingest` finds them" in ran.err
+
+
 def test_stats_draw_days_on_a_terminal(places: list[str]) -> None:
     """A bar a day, where somebody looks; methods in their colours (SRCH-12)."""
     seen = in_terminal(["stats", *places], COLUMNS="100")

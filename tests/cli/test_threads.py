@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from minutebook import said
 from minutebook.archive import Archive, open_archive
@@ -15,9 +16,11 @@ from minutebook.errors import NotFound
 from minutebook.extract.offline import OfflineExtractor
 from minutebook.mcp.tools import Tools
 from minutebook.verbs.ingest import ingest
+from minutebook.web import underway
 from minutebook.web.api import engagements
 from minutebook.web.said import say
 from minutebook.web.state import ServerState
+from minutebook.web.threads import thread_page, threads_page
 from tests.archive.test_operations import put
 from tests.cli.conftest import Run
 from tests.conftest import Record, assistant, user
@@ -310,3 +313,132 @@ def test_library_viewer_and_agents_say_the_same(run: Run, places: list[str]) -> 
     report = told(run, "report", "--date", "March 2026", *places)["report"]
     works = [w for p in report["projects"] for w in (*p["done"], *p["open"])]
     assert {w["session_id"] for w in works if w["thread"] == id} == {FIRST, SECOND}
+
+
+def still_open(run: Run, places: list[str]) -> dict[str, set[str]]:
+    """Topics that each front end says are still open, of two."""
+    topics = ("Count the pears", "Press the pears")
+    period = ("--date", "March 2026")
+    report = told(run, "report", *period, *places)["report"]
+    narrow = told(run, "report", *period, "-p", "press", *places)["report"]
+    with open_archive(places[3], [places[1]]) as archive:
+        page = archive.layout.engagements_index.read_text()
+        state = ServerState(archive.root, archive.places)
+        request: Any = type("Request", (), {"query_params": {}})()
+        rows = json.loads(bytes(underway.listed(state, request).body))["open"]
+        answer = Tools(archive).report(date="March 2026")
+    head = page.split("## Still open")[1].split("\n## ")[0] if "## Still open" in page else ""
+    parts = [part.split("### ")[0] for part in answer.split("Still open")[1:]]
+    return {
+        "index": {topic for topic in topics if topic in head},
+        "report": {w["topic"] for p in report["projects"] for w in p["open"]},
+        "report of one project": {w["topic"] for p in narrow["projects"] for w in p["open"]},
+        "viewer": {row["topic"] for row in rows},
+        "mcp": {topic for topic in topics if topic in "".join(parts)},
+    }
+
+
+def test_what_went_on_is_a_step_everywhere(run: Run, places: list[str]) -> None:
+    """FUT-06: in the index, reports, the viewer and MCP, also where it went on in another project:
+    what is open is the last engagement of its thread."""
+    with open_archive(places[3], [places[1]]) as archive:
+        for session in (FIRST, SECOND, LAST):
+            for engagement in archive.record(session).engagements:
+                archive.say(session, said.Set(engagement.id, values={"phase": "completed"}))
+        pears: dict[str, Any] = {
+            "topic": "Count the pears",
+            "project": "/home/mara/press",
+            "phase": "blocked",
+        }
+        archive.say(OTHER, said.Set("1", values=pears))
+    assert set(map(tuple, still_open(run, places).values())) == {("Count the pears",)}
+    for session in (OTHER, LAST):
+        run("thread", session[:8], 1, "pears", *places)
+    assert set(map(tuple, still_open(run, places).values())) == {()}
+    run("correct", LAST[:8], 1, "topic=Press the pears", "phase=in-progress", *places)
+    found = still_open(run, places)
+    assert found.pop("report of one project") == set()
+    assert set(map(tuple, found.values())) == {("Press the pears",)}
+
+
+@pytest.fixture
+def spread(run: Run, places: list[str]) -> list[str]:
+    """A thread that a person named, over two projects; the first of it was left open."""
+    run("correct", FIRST[:8], 1, "phase=blocked", *places)
+    run("correct", OTHER[:8], 1, "project=/home/mara/press", "phase=completed", *places)
+    for session in (FIRST, OTHER):
+        run("thread", session[:8], 1, "cider", *places)
+    return places
+
+
+def test_a_thread_names_all_its_projects(run: Run, spread: list[str]) -> None:
+    """FUT-06: in the list, in JSON beside the first one, and in the viewer."""
+    (thread,) = told(run, "search", "--threads", *spread)["threads"]
+    assert (thread["project"], thread["projects"]) == ("orchard", ["orchard", "press"])
+    assert " · orchard, press · " in run("search", "--threads", *spread).out
+    state = ServerState(Path(spread[3]), (Path(spread[1]),))
+    asked: Any = {"query_params": {"q": "press"}, "path_params": {"id": "cider"}}
+    request: Any = type("Request", (), asked)()
+    for page in (threads_page(state, request), thread_page(state, request)):
+        assert "<bdi>orchard, press</bdi>" in bytes(page.body).decode()
+
+
+def test_a_thread_tells_what_was_left_open_on_its_way(run: Run, spread: list[str]) -> None:
+    """FUT-06: its phase is that of its last engagement; earlier steps that were left open are
+    counted."""
+    (thread,) = told(run, "search", "--threads", *spread)["threads"]
+    assert (thread["phase"], thread["left_open"]) == ("completed", 1)
+    listed = run("search", "--threads", *spread, columns=40).out
+    assert "\n  completed, 1 earlier step left open ·\n" in listed
+    assert max(map(len, listed.splitlines())) <= 40
+    run("correct", FIRST[:8], 1, "phase=completed", *spread)
+    assert "left open" not in run("search", "--threads", *spread).out
+
+
+def test_a_chain_says_what_you_put_there(run: Run, spread: list[str]) -> None:
+    """FUT-06: your word is evidence, too; what was found is beside it."""
+    chain = told(run, "search", "--chain", f"{OTHER[:8]}#1", *spread)["chain"]
+    assert [(step["session_id"], step["said"]) for step in chain] == [
+        *((FIRST, True), (SECOND, False)),
+        (OTHER, True),
+    ]
+    told_of = run("search", "--chain", f"{OTHER[:8]}#1", *spread).out
+    assert told_of.count("    by your word\n") == 2 and "    branch feat/passkeys" in told_of
+
+
+def test_a_list_of_threads_counts_threads(run: Run, places: list[str]) -> None:
+    """FUT-06, SRCH-16: and where filters leave none, it says that it is the filters."""
+    assert run("search", "--threads", *places).err == "1 thread.\n"
+    none = run("search", "--threads", "--since", "2026-03-20", *places).err
+    assert none == "No threads found: 1 thread does not pass the filters.\n"
+    for session in (FIRST, SECOND):
+        run("thread", session[:8], 1, "--none", *places)
+    none = run("search", "--threads", *places).err
+    assert none == "No threads found: no work here spans several sessions.\n"
+
+
+def test_every_copy_of_the_last_engagement_is_as_open(places: list[str]) -> None:
+    """FUT-06, UND-08: whichever of them a filter leaves to be shown."""
+    with open_archive(places[3], [places[1]]) as archive:
+        known = threads(archive)
+        (thread,) = known.every
+        *_, last = thread.members
+        copy = (OTHER, last[1])
+        record, engagement = known.pairs[last]
+        engagement = replace(engagement, phase="blocked")
+        pairs = [(record, engagement), (replace(record, session_id=OTHER), engagement)]
+        both = replace(known, copies={copy: last})
+        assert both.still_open(pairs) == {last, copy}
+
+
+def test_a_report_looks_at_its_own_period(run: Run, places: list[str]) -> None:
+    """FUT-06, SHARE-02: what went on only later was still open then."""
+    run("correct", FIRST[:8], 1, "phase=blocked", *places)
+    run("correct", SECOND[:8], 1, "phase=completed", *places)
+
+    def left(*period: str) -> list[str]:
+        report = told(run, "report", *period, *places)["report"]
+        return [work["session_id"] for p in report["projects"] for work in p["open"]]
+
+    assert left("--date", "2026-03-02") == [FIRST]
+    assert left("--since", "2026-03-02", "--until", "2026-03-03") == []

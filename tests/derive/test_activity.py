@@ -79,6 +79,17 @@ def test_what_a_rebase_replays_is_told_by_its_command(
     assert commit.replayed is replayed
 
 
+def test_a_here_strings_mark_is_no_part_of_a_subject(read_records: ReadRecords) -> None:
+    """UND-02, SHARE-02: PowerShell's ``@'`` around a message, which another shell handed to git."""
+    session, _ = read_records(
+        user("Commit the ladder"),
+        assistant(tool_use("t1", command="git commit -m @'\nfeat: Mend the ladder\n'@")),
+        tool_result("t1", "[main 1a2b3c4] @ feat: Mend the ladder\n 1 file changed"),
+    )
+    (commit,) = activity(session.rounds[0]).commits
+    assert commit.subject == "feat: Mend the ladder"
+
+
 def test_a_round_that_only_looks_closes_nothing(read_records: ReadRecords) -> None:
     """Reading a log that mentions commits is not committing."""
     session, _ = read_records(

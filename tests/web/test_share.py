@@ -61,7 +61,7 @@ def test_the_report_page(viewer: Served) -> None:
     status, _, page = viewer.get("/report?since=2026-03-01")
     assert status == 200 and "Minutes since 2026-03-01" in page and "<h3>Done</h3>" in page
     assert "/report/file?since=2026-03-01&amp;format=html" in page
-    assert "Nothing was worked on in this period" in viewer.get("/report?date=2020-01-01")[2]
+    assert "There are no minutes of this period" in viewer.get("/report?date=2020-01-01")[2]
     assert 'aria-current="true">this week' in viewer.get("/report")[2]
 
 

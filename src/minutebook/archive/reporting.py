@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 
 import msgspec
@@ -19,11 +19,13 @@ from minutebook.archive.pull_titles import pull_titles
 from minutebook.archive.threads import threads
 from minutebook.derive.committed import last_of_each, subject_of
 from minutebook.derive.genealogy import Pair
+from minutebook.derive.threads import Key
+from minutebook.derive.times import instant
 from minutebook.derive.wording import plural
 from minutebook.errors import BadArgument
 from minutebook.index.entry import seconds
 from minutebook.index.query import Filters, limits, span
-from minutebook.model.engagement import OPEN_PHASES, Engagement, SessionRecord
+from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.model.prospective import Obligation
 from minutebook.model.session import project_of
 from minutebook.sources.registry import SOURCES
@@ -45,6 +47,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     program: str
     """The coding agent that held the conversation: ``codex``."""
     started: str | None
+    ended: str | None = None
     topic: str
     method: str
     phase: str
@@ -57,6 +60,13 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     """Whether method and phase are those of an ``engagement.md`` (``prospective``)."""
     starred: bool = False
     """Whether a person marked it, or its session, with a star."""
+
+    @property
+    def ended_later(self) -> str | None:
+        """When it ended, where that is a later day than it began on."""
+        first, last = instant(self.started), instant(self.ended)
+        later = first is not None and last is not None and last.date() > first.date()
+        return self.ended if later else None
 
 
 class OpenFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -167,7 +177,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
             return f"{told} of this session ({plural(self.session.rounds, 'round')})."
         if self.unknown_project:
             return f"No project matches '{self.project}'."
-        return "Nothing was worked on in this period that minutes were taken of."
+        return "There are no minutes of this period."
 
 
 def report_of(archive: Archive, filters: Filters) -> Report:
@@ -183,7 +193,7 @@ def report_of(archive: Archive, filters: Filters) -> Report:
         agent=filters.agent,
         sessions=_sessions(pairs),
         engagements=len(pairs),
-        projects=_by_project(archive, pairs),
+        projects=_by_project(archive, pairs, _still_open(archive, filters, pairs)),
         prospective=tuple(open_files(archive, filters)),
         left_out=_left_out(archive, filters, copies),
         latest=None if pairs else _latest(archive, filters),
@@ -217,7 +227,7 @@ def session_report(archive: Archive, session_id: str) -> Report:
         ),
         sessions=1,
         engagements=len(shown),
-        projects=_by_project(archive, shown),
+        projects=_by_project(archive, shown, threads(archive).still_open(shown)),
         left_out=LeftOut(
             ghosts=int(record is not None and record.ghost),
             unread=int(not own and not (record is not None and record.ghost)),
@@ -232,12 +242,23 @@ def _summary(record: SessionRecord | None, pairs: Iterable[Pair]) -> str | None:
     return said if said and not all(e.topic in said for _, e in pairs) else None
 
 
-def _by_project(archive: Archive, pairs: Iterable[Pair]) -> tuple[ProjectMinutes, ...]:
+def _still_open(archive: Archive, filters: Filters, pairs: Sequence[Pair]) -> set[Key]:
+    """What was left open in the period, whoever went on with it there."""
+    period = Filters(after=filters.after, before=filters.before)
+    if filters != period:
+        others, _ = once(archive, matching(archive.records(), period))
+        pairs = [*pairs, *others]  # filters may show another copy of one
+    return threads(archive).still_open(pairs)
+
+
+def _by_project(
+    archive: Archive, pairs: Iterable[Pair], still: Collection[Key]
+) -> tuple[ProjectMinutes, ...]:
     projects: dict[str, list[Pair]] = {}
     for pair in pairs:
         projects.setdefault(project_of_pair(pair), []).append(pair)
     return tuple(
-        _minutes(archive, name, found) for name, found in sorted(projects.items(), key=_name)
+        _minutes(archive, name, found, still) for name, found in sorted(projects.items(), key=_name)
     )
 
 
@@ -299,24 +320,15 @@ def project_of_pair(pair: Pair) -> str:
     return project_of(engagement.project or record.cwd or "") or _NO_PROJECT
 
 
-def _minutes(archive: Archive, project: str, pairs: Sequence[Pair]) -> ProjectMinutes:
+def _minutes(
+    archive: Archive, project: str, pairs: Sequence[Pair], still: Collection[Key]
+) -> ProjectMinutes:
     commits = last_of_each(commit for _, engagement in pairs for commit in engagement.commits)
     listed = {subject_of(commit) for commit in commits}
     works = [(pair, _work(archive, *pair, listed)) for pair in pairs]
-    # What was left open and went on, in a thread of which more is told here, is a step of it.
-    last = {work.thread: work for _, work in works if work.thread}
-    is_open = [
-        work
-        for _, work in works
-        if work.phase in OPEN_PHASES and (not work.thread or last[work.thread] is work)
-    ]
+    is_open = [work for _, work in works if _key(work) in still]
     dropped = [work for _, work in works if work.phase == DROPPED]
-    still = {(work.session_id, work.engagement_id) for work in is_open}
-    done = [
-        work
-        for _, work in works
-        if (work.session_id, work.engagement_id) not in still and work.phase != DROPPED
-    ]
+    done = [work for _, work in works if _key(work) not in still and work.phase != DROPPED]
     pulls = _unique(url for _, engagement in pairs for url in engagement.pull_requests)
     called = pull_titles(archive, pairs)
     return ProjectMinutes(
@@ -339,11 +351,15 @@ def _minutes(archive: Archive, project: str, pairs: Sequence[Pair]) -> ProjectMi
     )
 
 
+def _key(work: Work) -> Key:
+    return work.session_id, work.engagement_id
+
+
 def _shipped(
     commits: Iterable[str], pairs: Iterable[Pair], done: Iterable[Work]
 ) -> tuple[str, ...]:
     """Commits that left the machine, as far as the record knows."""
-    deployed = {(w.session_id, w.engagement_id) for w in done if w.method == "deploy"}
+    deployed = {_key(work) for work in done if work.method == "deploy"}
     left = {
         commit
         for record, engagement in pairs
@@ -376,6 +392,7 @@ def _work(
         address=f"{archive.short(record.session_id)}#{rounds}",
         program=SOURCES.program_of(record.source),
         started=engagement.started or record.started,
+        ended=engagement.ended,
         topic=engagement.topic,
         method=engagement.method,
         phase=engagement.phase,
@@ -390,8 +407,10 @@ def _work(
 
 
 def _left_out(archive: Archive, filters: Filters, copies: int) -> LeftOut:
-    ghosts = unread = undated = 0
-    for record in archive.cards().values():
+    ghosts = undated = 0
+    unread: list[str] = []
+    cards = archive.cards()
+    for record in cards.values():
         if not passes(record, filters) or not in_project(filters, record.cwd):
             continue
         at = seconds(record.started)
@@ -403,10 +422,13 @@ def _left_out(archive: Archive, filters: Filters, copies: int) -> LeftOut:
         ):
             continue
         ghosts += record.ghost
-        unread += not record.ghost and not record.engagements
+        if not record.ghost and not record.engagements:
+            unread.append(record.session_id)
     bounded = filters.after is not None or filters.before is not None
     hidden = hidden_once(archive, archive.records(), filters)
-    return LeftOut(ghosts, copies, unread, undated if bounded else 0, hidden)
+    mere = archive.mere_copies(cards) if unread else {}
+    waiting = sum(id not in mere for id in unread)
+    return LeftOut(ghosts, copies, waiting, undated if bounded else 0, hidden)
 
 
 def _sessions(pairs: Iterable[Pair]) -> int:

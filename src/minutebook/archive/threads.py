@@ -19,7 +19,7 @@ from minutebook.derive.references import pulled
 from minutebook.derive.threads import Key, Origin, Part, Thread, threads_of
 from minutebook.derive.times import instant
 from minutebook.errors import NotFound
-from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.model.engagement import OPEN_PHASES, Engagement, SessionRecord
 from minutebook.model.session import project_of
 
 if TYPE_CHECKING:  # the search behind it takes long to load, and `ingest` needs none
@@ -45,6 +45,22 @@ class Threads(msgspec.Struct, frozen=True):
     def of(self, session_id: str, engagement_id: str) -> Thread | None:
         key = (session_id, engagement_id)
         return self.by_key.get(self.copies.get(key, key))
+
+    def still_open(self, pairs: Iterable[Pair]) -> set[Key]:
+        """Which of these were left open; one that another of them goes on with, in any project, is
+        a step of its thread."""
+        left: set[Key] = set()
+        places: dict[Key, tuple[str, int]] = {}
+        newest: dict[str, int] = {}
+        for record, engagement in pairs:
+            key = (record.session_id, engagement.id)
+            if engagement.phase in OPEN_PHASES:
+                left.add(key)
+            if (thread := self.of(*key)) is not None:
+                place = thread.members.index(self.copies.get(key, key))
+                places[key] = (thread.id, place)
+                newest[thread.id] = max(newest.get(thread.id, 0), place)
+        return {key for key in left if key not in places or places[key] in newest.items()}
 
     def named(self, name: str) -> Thread:
         """The thread of an id, or of the start of one."""

@@ -102,10 +102,14 @@ def write_page(archive: Archive) -> None:
 
 def page_of(archive: Archive) -> bytes:
     """``engagements-index.md``, as the records have it now."""
+    from minutebook.archive.threads import threads  # a run that changes nothing needs none
+
     records, archived = archive.minutes.records(), archive.ledger().sessions
     pairs, copies = once(archive, visible(records.values()))
     hid, _ = once(archive, visible(records.values(), hidden=True))
-    return engagements_index(records.values(), archived.keys(), pairs, copies, len(hid)).encode()
+    still = threads(archive).still_open(pairs)
+    page = engagements_index(records.values(), archived.keys(), pairs, still, copies, len(hid))
+    return page.encode()
 
 
 def _said_since(archive: Archive) -> set[str]:

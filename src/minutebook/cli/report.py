@@ -114,4 +114,7 @@ def _lead_to(found: Report) -> None:
     only = [("--project", found.project), ("--agent", found.agent)]
     more = "".join(f" {option} {shlex.quote(text)}" for option, text in only if text)
     command = f"minutebook report --since {first} --until {last}{more}"
-    terminal.note(f"The latest week with work is {first} to {last}: `{terminal.one_line(command)}`")
+    # On a line of its own, which a terminal can copy whole.
+    terminal.note(
+        f"The latest week with work is {first} to {last}:\n  {terminal.one_line(command)}"
+    )

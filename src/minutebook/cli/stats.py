@@ -64,7 +64,7 @@ def command(
 def show_stats(archive: Archive, query: Query, as_json: bool, sort: str | None = None) -> None:
     """Counts over the engagements a query finds, or over all that pass its filters; with what
     was used, the most by `sort` first, where one is given."""
-    if not archive.records():
+    if not any(record.extractor or record.ghost for record in archive.records().values()):
         if sort is None:
             raise NotFound(_NONE_YET)
         _show_used_alone(archive, query, as_json, sort)
@@ -96,15 +96,19 @@ def show_stats(archive: Archive, query: Query, as_json: bool, sort: str | None =
         _print_used(by, told, sort or "cost")
     if found.ghosts_hidden:
         count = terminal.plural(found.ghosts_hidden, "ghost is", "ghosts are")
-        what = "it" if found.ghosts_hidden == 1 else "them"
+        what = _them(found.ghosts_hidden)
         beside = f"; what was used includes {what}" if used else ""
-        terminal.note(f"{count} not counted (`minutebook sessions --ghosts` lists them){beside}.")
+        terminal.note(f"{count} not counted (`minutebook sessions --ghosts` lists {what}){beside}.")
     if found.copies_hidden:
         count = terminal.plural(found.copies_hidden, "engagement")
         terminal.note(f"{count} of copied conversations counted once (--copies counts all).")
     if found.hidden:
         count = terminal.plural(found.hidden, "hidden engagement is", "hidden engagements are")
-        terminal.note(f"{count} not counted (--hidden counts them).")
+        terminal.note(f"{count} not counted (--hidden counts {_them(found.hidden)}).")
+
+
+def _them(count: int) -> str:
+    return "it" if count == 1 else "them"
 
 
 def _show_used_alone(archive: Archive, query: Query, as_json: bool, sort: str) -> None:

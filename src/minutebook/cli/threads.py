@@ -19,6 +19,7 @@ from minutebook.verbs.threads import (
     plain_member,
     plain_needs,
     plain_thread,
+    where_it_stands,
 )
 
 
@@ -34,9 +35,13 @@ def print_threads(
         return
     for thread in shown:
         _print_thread(known, thread)
-    print_total(len(every), len(shown), page, limit)
+    print_total(len(every), len(shown), page, limit, what="thread")
     if not every:
-        terminal.note("No threads found: no work here spans several sessions.")
+        left = terminal.plural(len(known.every), "thread does", "threads do")
+        why = (
+            f"{left} not pass the filters" if known.every else "no work here spans several sessions"
+        )
+        terminal.note(f"No threads found: {why}.")
 
 
 def print_chain(archive: Archive, address: str, *, as_json: bool) -> None:
@@ -95,12 +100,13 @@ def _print_thread(known: Threads, thread: Thread) -> None:
         terminal.plural(told["engagements"], "engagement"),
         terminal.plural(told["sessions"], "session"),
     )
-    facts = f"{told['phase']} · {thread.project} · {days} · {' in '.join(counts)}"
+    projects = ", ".join(told["projects"])
+    facts = f"{where_it_stands(told)} · {projects} · {days} · {' in '.join(counts)}"
     room = terminal.columns()
     name = terminal.fit(terminal.one_line(thread.id), room)
     terminal.say(click.style(name, fg="cyan"))
     terminal.say(f"  {terminal.fit(terminal.one_line(thread.topic), room - 2)}")
-    terminal.say(terminal.quiet(f"  {terminal.fit(terminal.one_line(facts), room - 2)}"))
+    terminal.say(terminal.quiet(terminal.hanging(f"  {terminal.one_line(facts)}", 2)))
 
 
 def _print_member(
@@ -115,9 +121,11 @@ def _print_member(
     room = terminal.columns() - len(address) - 16
     styled = click.style(address, fg="cyan")
     terminal.say(f"{mark} {day}  {styled}  {terminal.fit(label, max(10, room))}")
-    for tie in thread.ties:
-        if tie.later == key:
-            before = address_of(archive, known, tie.earlier)
-            why = f"{tie.kind} {tie.evidence} ({tie.confidence:.2f}), as {before}"
-            told = terminal.fit(terminal.one_line(why), max(10, terminal.columns() - 4))
-            terminal.say(terminal.quiet(f"    {told}"))
+    member = plain_member(archive, known, thread, key, here=here)
+    reasons = ["by your word"] if member["said"] else []
+    for tie in member["ties"]:
+        before = address_of(archive, known, tie.earlier)
+        reasons.append(f"{tie.kind} {tie.evidence} ({tie.confidence:.2f}), as {before}")
+    for why in reasons:
+        told = terminal.fit(terminal.one_line(why), max(10, terminal.columns() - 4))
+        terminal.say(terminal.quiet(f"    {told}"))

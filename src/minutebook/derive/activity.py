@@ -72,6 +72,8 @@ _COMMIT = re.compile(
     r"^\[(?P<branch>[^\]\n]{1,200}) (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.*)$", re.MULTILINE
 )
 _NO_BRANCH = "detached HEAD"
+_HERE_STRING = "@ "
+"""How a message begins that was written as PowerShell does (``@'``), for a shell that is not."""
 _REPLAYS = re.compile(
     r"(?:^|[;&|\n(]\s*|=\S*\s)git(?:\s+-\S+(?:\s+[^-\s]\S*)?)*?\s+(?:rebase|cherry-pick)\b"
 )
@@ -256,7 +258,7 @@ def commits_of(call: ToolCall) -> list[Commit]:
     found = [
         Commit(
             match["hash"],
-            match["subject"].strip(),
+            match["subject"].removeprefix(_HERE_STRING).strip(),
             replayed=replays and match["branch"].startswith(_NO_BRANCH),
         )
         for match in _COMMIT.finditer(text)

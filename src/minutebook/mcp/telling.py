@@ -41,6 +41,7 @@ MOST_TOKENS = 6_000
 HARD_LIMIT = 25_000
 _OUTCOME = 200
 _MOST_FILES = 5
+_MOST_COUNTS = 12
 _MOST_DAMAGED = 3
 
 
@@ -72,6 +73,14 @@ def usage_line(row: Row) -> str:
     key = one_line(row.address or row.key)
     name = label if row.key == row.label else f"{key} {label}"
     return f"- {name}: {usage_text(row.figures)}"
+
+
+def counts_line(name: str, counts: Mapping[str, int]) -> str:
+    """The most frequent of something, with how many others there are."""
+    told = [f"{one_line(key)} {count}" for key, count in list(counts.items())[:_MOST_COUNTS]]
+    if (rest := len(counts) - _MOST_COUNTS) > 0:
+        told.append(f"{rest} more")
+    return f"- {name}: {', '.join(told)}"
 
 
 def position(cursor: str | None) -> int:

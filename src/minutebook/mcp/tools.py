@@ -37,6 +37,7 @@ from minutebook.mcp.telling import (
     MOST_TOKENS,
     answer,
     budget_head,
+    counts_line,
     cut,
     damage,
     decision_line,
@@ -176,6 +177,7 @@ class Tools:
         agent: given.Agent = None,
         method: given.Method = None,
         since: given.Since = None,
+        until: given.Until = None,
         starred: given.Starred = False,
         hidden: given.Hidden = False,
         limit: given.Limit = 10,
@@ -183,7 +185,7 @@ class Tools:
     ) -> str:
         """List pieces of work, newest first: topic, method, phase, outcome, rounds."""
         filters = msgspec.structs.replace(
-            _filters(project, agent, method, since), starred=starred, hidden=hidden
+            _filters(project, agent, method, since, until), starred=starred, hidden=hidden
         )
         filters = of_project(self._archive, filters)
         records = self._archive.records()
@@ -211,11 +213,12 @@ class Tools:
         project: given.Project = None,
         agent: given.Agent = None,
         since: given.Since = None,
+        until: given.Until = None,
         limit: given.Limit = 20,
         cursor: given.Cursor = None,
     ) -> str:
         """What was decided, newest first; with a `query` by what it is about."""
-        filters = of_project(self._archive, _filters(project, agent, None, since))
+        filters = of_project(self._archive, _filters(project, agent, None, since, until))
         passing = matching(self._archive.records(), filters)
         pairs, _ = once(self._archive, passing)
         with self._lock:
@@ -366,12 +369,14 @@ class Tools:
         project: given.Project = None,
         agent: given.Agent = None,
         since: given.Since = None,
+        until: given.Until = None,
     ) -> str:
         """How much there is: sessions, engagements, decisions; by method, project, agent,
         program, phase."""
-        found = stats(self._archive, Query(filters=_filters(project, agent, None, since)))
+        filters = _filters(project, agent, None, since, until)
+        found = stats(self._archive, Query(filters=filters))
         lines = [
-            f"- {name}: " + ", ".join(f"{one_line(k)} {v}" for k, v in list(counts.items())[:12])
+            counts_line(name, counts)
             for name, counts in (
                 ("methods", found.methods),
                 ("projects", found.projects),

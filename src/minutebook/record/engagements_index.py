@@ -6,12 +6,13 @@ Made from the records alone: the same records give the same bytes, whenever it i
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from minutebook.derive.genealogy import Pair
+from minutebook.derive.threads import Key
 from minutebook.derive.times import instant
 from minutebook.derive.wording import plural
-from minutebook.model.engagement import OPEN_PHASES, Engagement, SessionRecord
+from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.model.session import project_of
 from minutebook.record.indexes import harmless
 from minutebook.record.layout import file_name
@@ -27,6 +28,7 @@ def engagements_index(
     records: Iterable[SessionRecord],
     archived: Collection[str],
     pairs: Sequence[Pair],
+    still_open: Collection[Key],
     copies: int = 0,
     hid: int = 0,
 ) -> str:
@@ -42,7 +44,12 @@ def engagements_index(
         days.setdefault(_day(_at(pair)), []).append(pair)
     ghosts = _by_day(record for record in known if record.ghost)
     failed = _by_day(record for record in known if record.failure and not record.ghost)
-    lines = ["# Engagements", "", *_head(days, pairs, copies, hid), *_open(present, pairs)]
+    lines = [
+        "# Engagements",
+        "",
+        *_head(days, pairs, copies, hid),
+        *_open(present, pairs, still_open),
+    ]
     noted: set[str] = set()
     for day in [*sorted({*days, *ghosts, *failed} - {_UNDATED}, reverse=True), _UNDATED]:
         if day not in days and day not in ghosts and day not in failed:
@@ -77,20 +84,15 @@ def _head(days: Collection[str], pairs: Sequence[Pair], copies: int, hid: int) -
     return [told, ""]
 
 
-def _open(present: set[str], pairs: Sequence[Pair]) -> list[str]:
+def _open(present: set[str], pairs: Sequence[Pair], still_open: Collection[Key]) -> list[str]:
     """What is still open, newest first."""
-    moments = [moment for pair in pairs if (moment := instant(_at(pair))) is not None]
-    if not moments:
+    dated = [(moment, pair) for pair in pairs if (moment := instant(_at(pair))) is not None]
+    every = [item for item in dated if (item[1][0].session_id, item[1][1].id) in still_open]
+    if not every:
         return []
-    since = max(moments) - timedelta(weeks=_OPEN_WEEKS)
-    found: list[tuple[datetime, Pair]] = []
-    for pair in pairs:
-        moment = instant(_at(pair))
-        if pair[1].phase in OPEN_PHASES and moment is not None and moment >= since:
-            found.append((moment, pair))
-    if not found:
-        return []
-    found.sort(key=lambda item: (item[0], _order(item[1])), reverse=True)
+    since = max(moment for moment, _ in dated) - timedelta(weeks=_OPEN_WEEKS)
+    every.sort(key=lambda item: (item[0], _order(item[1])), reverse=True)
+    found = [item for item in every if item[0] >= since]
     lines = ["## Still open", ""]
     for moment, (record, engagement) in found[:_MOST_OPEN]:
         what = f"**{harmless(engagement.topic)}** · {_label(engagement)}"
@@ -98,6 +100,9 @@ def _open(present: set[str], pairs: Sequence[Pair]) -> list[str]:
         lines.append(f"- {what} · {where}, {_rounds_link(present, record, engagement)}")
     if len(found) > _MOST_OPEN:
         lines.append(f"- … and {len(found) - _MOST_OPEN:,} more, below")
+    if older := len(every) - len(found):
+        command = f"`minutebook report --since {every[-1][0]:%Y-%m-%d}`"
+        lines.append(f"- {older:,} older: {command} lists everything that is still open")
     return [*lines, ""]
 
 
@@ -187,6 +192,9 @@ def _times(started: str | None, ended: str | None) -> str | None:
     first, last = instant(started), instant(ended)
     if first is None:
         return None
-    if last is None or last.date() != first.date() or f"{last:%H:%M}" == f"{first:%H:%M}":
-        return first.strftime("%H:%M")
-    return f"{first:%H:%M}–{last:%H:%M}"
+    begun = f"{first:%H:%M}"
+    if last is None or last < first:
+        return begun
+    if last.date() != first.date():
+        return f"{begun} to {last:%Y-%m-%d %H:%M}"
+    return begun if f"{last:%H:%M}" == begun else f"{begun}–{last:%H:%M}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Literal, get_args
 
 from minutebook.archive.reporting import (
@@ -65,7 +66,7 @@ def report_markdown(report: Report) -> str:
     else:
         lines += [harmless(report.nothing), ""]
     for minutes in report.projects:
-        lines += _project(minutes)
+        lines += _project(minutes, titled=report.session is None)
     lines += _open_files(report.prospective)
     if left := _left_out(report.left_out):
         lines += ["---", "", f"Left out: {left}.", ""]
@@ -95,7 +96,9 @@ def _session(session: ReportedSession, engagements: int) -> list[str]:
     return ["{} in {}.".format(*counts), "", *said]
 
 
-def _project(minutes: ProjectMinutes) -> list[str]:
+def _project(minutes: ProjectMinutes, *, titled: bool) -> list[str]:
+    """Its minutes; `titled` where an entry says which session it is of."""
+    works = partial(_works, titled=titled)
     left = set(minutes.shipped)
     commits = _commits([commit for commit in minutes.commits if commit not in left])
     shipped = _commits(minutes.shipped, "commit ")
@@ -104,19 +107,19 @@ def _project(minutes: ProjectMinutes) -> list[str]:
         for url in minutes.pull_requests
         if _is_plain(url)
     ]
-    deploys = _works(minutes.deploys)
+    deploys = works(minutes.deploys)
     shipped += [f"- deployed: {line[2:]}" if line.startswith("- ") else line for line in deploys]
     decided = [f"- {harmless(d.text)} ({harmless(d.topic)}, {d.address})" for d in minutes.decided]
     deployed = {(work.session_id, work.engagement_id) for work in minutes.deploys}
     done = [w for w in minutes.done if (w.session_id, w.engagement_id) not in deployed]
     lines = [f"## {harmless(minutes.project)}", ""]
     for head, found in (
-        ("Done", _works(done)),
+        ("Done", works(done)),
         ("Decided", decided),
         ("Commits", commits),
         ("Shipped", shipped),
-        ("Still open", _works(minutes.open, phase=True)),
-        ("Dropped", _works(minutes.dropped)),
+        ("Still open", works(minutes.open, phase=True)),
+        ("Dropped", works(minutes.dropped)),
     ):
         if found:
             lines += [f"### {head}", "", *found, ""]
@@ -146,21 +149,22 @@ def _open_files(files: Iterable[OpenFile]) -> list[str]:
     return ["## Open now, by engagement.md", "", *lines, ""] if lines else []
 
 
-def _works(works: Iterable[Work], *, phase: bool = False) -> list[str]:
+def _works(works: Iterable[Work], *, titled: bool, phase: bool = False) -> list[str]:
     lines: list[str] = []
     for work in works:
-        lines.append(_work(work, phase=phase))
+        lines.append(_work(work, titled=titled, phase=phase))
         if work.outcome:
             lines.append(f"  {harmless(work.outcome)}")
     return lines
 
 
-def _work(work: Work, *, phase: bool = False) -> str:
+def _work(work: Work, *, titled: bool, phase: bool) -> str:
     label = f"{work.method}, {work.phase}" if phase else work.method
     kept = "by engagement.md" if work.kept == "prospective" else ""
-    when = instant(work.started)
-    day = f"{when:%Y-%m-%d}" if when else ""
-    facts = (label, kept, f"in “{work.title}”" if work.title else "", day, work.address)
+    ends = (instant(work.started), instant(work.ended_later))
+    days = (f"{moment:%Y-%m-%d}" for moment in ends if moment is not None)
+    title = f"in “{work.title}”" if titled and work.title else ""
+    facts = (label, kept, title, " to ".join(days), work.address)
     told = ", ".join(harmless(fact) for fact in facts if fact)
     return f"- {'★ ' if work.starred else ''}**{harmless(work.topic)}** ({told})"
 

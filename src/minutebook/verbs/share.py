@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -22,6 +22,7 @@ from minutebook.archive.saying import find_engagement
 from minutebook.archive.sharing import BLOCKS, SharedSession, shared_session
 from minutebook.errors import BadArgument, Conflict, MinutebookError, NotFound
 from minutebook.record.store import write_atomically
+from minutebook.sources.base import Source
 from minutebook.sources.registry import SOURCES
 from minutebook.verbs.share_text import sessions_json, sessions_markdown
 
@@ -176,13 +177,8 @@ def _slug(title: str) -> str:
 
 
 def save(archive: Archive, path: Path, content: bytes, *, force: bool = False) -> None:
-    """Write a file for others; never over another without `force`, never into a source."""
-    place = path.absolute().resolve()
-    roots = archive.places or tuple(source.default_root() for source in SOURCES.values())
-    for root in (*roots, archive.root):
-        home = root.resolve()
-        if place == home or home in place.parents:
-            raise BadArgument(f"{path} is inside {root}, which is only read: choose another place.")
+    """Write a file for others; never over another without `force`, never among transcripts."""
+    _refuse_only_read(archive, path)
     if path.is_dir():
         raise BadArgument(f"{path} is a folder: name a file.")
     if not path.parent.is_dir():
@@ -190,3 +186,43 @@ def save(archive: Archive, path: Path, content: bytes, *, force: bool = False) -
     if path.exists() and not force:
         raise Conflict(f"{path} exists already.", remedy="force")
     write_atomically(path, content)
+
+
+def _refuse_only_read(archive: Archive, path: Path) -> None:
+    """Refuse the archive, the agents' own folders, and those that transcripts were read from,
+    whether or not they are named now."""
+    place = path.absolute().resolve()
+    agents = [folder for source in SOURCES.values() for folder in _own(source)]
+    folders, roots = _archived_from(archive)
+    for root in (*archive.places, *agents, *roots, archive.root):
+        home = root.resolve()
+        if place == home or home in place.parents:
+            raise BadArgument(f"{path} is inside {root}, which is only read: choose another place.")
+    for folder in folders:
+        if place.parent == folder.resolve():
+            raise BadArgument(f"{folder} has transcripts and is only read: choose another place.")
+
+
+def _own(source: Source) -> list[Path]:
+    return [source.default_root(), *source.folders(())]
+
+
+def _archived_from(archive: Archive) -> tuple[set[Path], set[Path]]:
+    """The folders that archived transcripts were found in, and the agents' folders around them."""
+    folders: dict[str, set[Path]] = {}
+    for entry in archive.ledger().sessions.values():
+        if entry.source:
+            folders.setdefault(entry.info.source, set()).add(Path(entry.source).parent)
+    roots = {
+        above
+        for name in folders.keys() & SOURCES.keys()
+        for above in {above for folder in folders[name] for above in folder.parents}
+        if _is_around(SOURCES[name], above, folders[name])
+    }
+    return set[Path]().union(*folders.values()), roots
+
+
+def _is_around(source: Source, above: Path, folders: Iterable[Path]) -> bool:
+    """Whether it is an agent's own folder, with some in it; a home folder may look like one."""
+    tops = source.folders((above,)) if source.claims(above) else []
+    return any(top in (folder, *folder.parents) for top in tops for folder in folders)

@@ -10,7 +10,10 @@ from minutebook.archive.projects import of_project
 from minutebook.archive.threads import Threads, threads
 from minutebook.derive.threads import Key, Thread
 from minutebook.derive.times import instant
+from minutebook.derive.wording import plural
 from minutebook.index.query import Filters
+from minutebook.model.engagement import OPEN_PHASES
+from minutebook.model.session import project_of
 
 
 def passing_threads(archive: Archive, filters: Filters) -> list[Thread]:
@@ -34,14 +37,26 @@ def plain_thread(known: Threads, thread: Thread) -> dict[str, Any]:
         "named": thread.named,
         "topic": thread.topic,
         "project": thread.project,
+        "projects": list(
+            dict.fromkeys(project_of(e.project or record.cwd or "") for record, e in pairs)
+        ),
         "sessions": len({key[0] for key in thread.members}),
         "engagements": len(thread.members),
         "started": min(days, default=""),
         "ended": max(days, default=""),
         "phase": pairs[-1][1].phase,
+        "left_open": sum(engagement.phase in OPEN_PHASES for _, engagement in pairs[:-1]),
         "members": thread.members,
         "depends_on": [dependency.thread for dependency in thread.depends_on],
     }
+
+
+def where_it_stands(told: dict[str, Any]) -> str:
+    """A thread's phase, and what was left open on the way to it."""
+    left: int = told["left_open"]
+    return (
+        f"{told['phase']}, {plural(left, 'earlier step')} left open" if left else str(told["phase"])
+    )
 
 
 def plain_member(
@@ -55,6 +70,7 @@ def plain_member(
         "engagement": engagement,
         "here": here,
         "continues": thread.continues(key) if thread is not None else None,
+        "said": thread is not None and engagement.said_thread == thread.id,
         "ties": [tie for tie in thread.ties if tie.later == key] if thread is not None else [],
     }
 

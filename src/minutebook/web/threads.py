@@ -15,7 +15,13 @@ from minutebook.archive.using import usage_of
 from minutebook.derive.threads import Key, Thread, Tie
 from minutebook.index.query import Filters
 from minutebook.model.engagement import Engagement, SessionRecord
-from minutebook.verbs.threads import passing_threads, plain_member, plain_needs, plain_thread
+from minutebook.verbs.threads import (
+    passing_threads,
+    plain_member,
+    plain_needs,
+    plain_thread,
+    where_it_stands,
+)
 from minutebook.web import api, axis
 from minutebook.web.pages import render
 from minutebook.web.ranges import range_words
@@ -70,6 +76,7 @@ def threads_page(state: ServerState, request: Request) -> Response:
         selection=asked,
         thread_url=thread_url,
         days_words=days_words,
+        where_it_stands=where_it_stands,
         start=start,
         next=start + _PAGE if start + _PAGE < len(found) else None,
         page="threads",
@@ -84,7 +91,7 @@ def _found(state: ServerState, asked: Selection, words: str) -> list[Thread]:
     filters = msgspec.structs.replace(asked.filters, method=method)
 
     def says(thread: Thread) -> bool:
-        told = [thread.id, thread.project]
+        told = [thread.id, *plain_thread(known, thread)["projects"]]
         told += [known.pairs[key][1].topic for key in thread.members]
         return all(word in " ".join(told).casefold() for word in wanted)
 
@@ -106,6 +113,7 @@ def thread_page(state: ServerState, request: Request) -> Response:
         active=active_for(used.times.active_clock) if used.times else "",
         thread_url=thread_url,
         days_words=days_words,
+        where_it_stands=where_it_stands,
         page="threads",
         title=thread.topic,
     )

@@ -501,7 +501,7 @@ def subject_of(subject: str) -> str:
     """A commit's subject without the ``feat(scope):`` of its convention, as an imperative."""
     from minutebook.derive.secrets import mask  # subjects come as git printed them
 
-    subject = mask(_TRAILER.sub("", subject.removeprefix("@ ")))
+    subject = mask(_TRAILER.sub("", subject))
     match = _CONVENTIONAL.match(subject)
     if match is None:
         return subject
