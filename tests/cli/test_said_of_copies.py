@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -266,6 +267,18 @@ def test_copies_are_named_and_can_be_asked_for(archive: Archive, run: Run) -> No
     archive.say(FIRST, said.Set(values={"title": "The first of them"}))
     archive.say(FIRST, said.Unstar())
     assert archive.resolve("the first of them") == FORK, "what stands for it"
+
+
+@pytest.mark.parametrize("verb", ["show", "report"])
+def test_a_copy_says_that_it_is_one(archive: Archive, run: Run, verb: str) -> None:
+    """UND-08: it has the title and the engagements of the session that lists show, and names it;
+    neither that session nor a fork that went its own way does."""
+    told = {id: run(verb, id, *places_of(archive)).out for id in EVERY}
+    assert re.search(f"[Cc]opy of:? {FORK[:8]}", told[FIRST])
+    assert "opy of" not in told[FORK] + told[OTHER]
+    plain = {id: run(verb, id, "--json", *places_of(archive)).out for id in EVERY}
+    assert re.search(f'"copy_of": ?"{FORK[:8]}', plain[FIRST])
+    assert all(re.search('"copy_of": ?null', plain[id]) for id in (FORK, OTHER))
 
 
 def test_a_session_and_its_copies_are_hidden_together(archive: Archive, run: Run) -> None:

@@ -10,7 +10,7 @@ from minutebook.archive.archive import Archive
 from minutebook.archive.masking import hidden
 from minutebook.archive.names import nearest
 from minutebook.archive.upkeep import index_said
-from minutebook.derive.wording import rounds_text
+from minutebook.derive.wording import rounds_text, spans_text
 from minutebook.errors import Ambiguous, BadArgument, Conflict, NotFound
 from minutebook.extract.records import free_id
 from minutebook.extract.validation import one_line
@@ -299,5 +299,4 @@ def find_engagement(record: SessionRecord, name: str) -> Engagement:
 
 def _covering(engagement: Engagement) -> str:
     """An engagement's id, and the rounds it covers."""
-    spans = (str(a) if a == b else f"{a}-{b}" for a, b in engagement.ranges)
-    return f"{engagement.id} (#{', '.join(spans)})"
+    return f"{engagement.id} (#{spans_text(engagement.ranges)})"
