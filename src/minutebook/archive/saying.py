@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 
@@ -12,6 +12,7 @@ from minutebook.archive.names import nearest
 from minutebook.archive.upkeep import index_said
 from minutebook.derive.wording import rounds_text, spans_text
 from minutebook.errors import Ambiguous, BadArgument, Conflict, NotFound
+from minutebook.extract.corrections import joined, without
 from minutebook.extract.records import free_id
 from minutebook.extract.validation import one_line
 from minutebook.model.engagement import (
@@ -27,6 +28,7 @@ from minutebook.model.said import (
     Join,
     Move,
     Note,
+    Ranges,
     Renumber,
     Said,
     Set,
@@ -46,6 +48,14 @@ _LONGEST_THREAD = 80
 _MAY_BE_EMPTY = ("outcome", "key_decisions")
 
 
+class Recut(msgspec.Struct, frozen=True):
+    """What became of the engagements of a session whose boundaries were moved."""
+
+    gone: tuple[Engagement, ...] = ()
+    changed: tuple[Engagement, ...] = ()
+    hidden_rounds: Ranges = ()
+
+
 class Spoken(msgspec.Struct, frozen=True, kw_only=True):
     """What was written down, and what is shown since."""
 
@@ -59,6 +69,10 @@ class Spoken(msgspec.Struct, frozen=True, kw_only=True):
     """What a split made."""
     gone: tuple[Engagement, ...] = ()
     """Engagements that were left without a round, as they were before."""
+    changed: tuple[Engagement, ...] = ()
+    """Other engagements that have other rounds since, as they are now."""
+    hidden_rounds: Ranges = ()
+    """Rounds that went to a hidden engagement, and were in none."""
     thread: str | None = None
     """The thread that the engagement belongs to, where that was the question."""
     indexed: bool = True
@@ -95,16 +109,26 @@ def say_all(archive: Archive, session: str, statements: Sequence[Statement]) -> 
             add_said(layout, of, one)
             told.append(archive.minutes.said(of)[-1])
     indexed = index_said(archive, session_id)
-    gone = left_without_rounds(archive, session_id, before)
-    return [_spoken(archive, session_id, said, taken_back, gone, indexed) for said in told]
+    return [_spoken(archive, session_id, said, taken_back, before, indexed) for said in told]
 
 
-def left_without_rounds(
-    archive: Archive, session_id: str, before: Sequence[Engagement]
-) -> tuple[Engagement, ...]:
-    """Engagements of a session that are no more, since others have their rounds now."""
-    now = {engagement.id for engagement in archive.stored_record(session_id).engagements}
-    return tuple(hidden(e, archive.hide) for e in before if e.id not in now)
+def recut(
+    archive: Archive, session_id: str, before: Sequence[Engagement], meant: Collection[str]
+) -> Recut:
+    """What became of engagements, beside those that were meant, since some had other rounds."""
+    now = archive.stored_record(session_id).engagements
+    known, left = {e.id: e.ranges for e in before}, {e.id for e in now}
+    unseen = joined(tuple(part for e in now if e.hidden for part in e.ranges))
+    were = joined(tuple(part for e in before if e.hidden for part in e.ranges))
+    return Recut(
+        tuple(hidden(e, archive.hide) for e in before if e.id not in left),
+        tuple(
+            hidden(e, archive.hide)
+            for e in now
+            if e.id not in meant and known.get(e.id) != e.ranges
+        ),
+        without(unseen, were),
+    )
 
 
 def _spoken(
@@ -112,7 +136,7 @@ def _spoken(
     session_id: str,
     said: Said,
     undone: Said | None,
-    gone: tuple[Engagement, ...],
+    before: Sequence[Engagement],
     indexed: bool,
 ) -> Spoken:
     record = archive.record(session_id)
@@ -121,6 +145,8 @@ def _spoken(
     about = getattr(last, "engagement", "")
     made = said.statement.made if isinstance(said.statement, Split) else ""
     found = dict(zip(_ids(archive, record), record.engagements, strict=True))
+    is_cut = isinstance(said.statement, Split | Join) or _moves(said.statement)
+    cut = recut(archive, session_id, before, (about, made)) if is_cut else Recut()
     if undone is not None:
         undone = hidden(msgspec.structs.replace(undone, undone=True), archive.hide)
     return Spoken(
@@ -129,7 +155,9 @@ def _spoken(
         session=record,
         engagement=found.get(about),
         made=found.get(made),
-        gone=gone if _moves(said.statement) else (),
+        gone=cut.gone if _moves(said.statement) else (),
+        changed=cut.changed,
+        hidden_rounds=cut.hidden_rounds,
         thread=_thread_of(archive, session_id, last)
         if isinstance(last, Thread | Unthread)
         else None,

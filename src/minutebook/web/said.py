@@ -37,6 +37,8 @@ def say(state: ServerState, session_id: str, body: bytes) -> Response:
         engagement=_builtins(spoken.engagement),
         made=_builtins(spoken.made),
         gone=[_builtins(engagement) for engagement in spoken.gone],
+        changed=[_builtins(engagement) for engagement in spoken.changed],
+        hidden_rounds=spoken.hidden_rounds,
         thread=spoken.thread,
         session=_builtins(spoken.session),
     )
