@@ -52,6 +52,37 @@ def again(layout: Layout, path: Path) -> Archive:
     return archive_at(layout, path)
 
 
+def test_a_summary_of_topics_has_the_topics_a_person_gave(archive: Archive) -> None:
+    """UND-07, ARC-05: where rules made it; also after a split, without what is hidden, and with
+    the person's title; taken back, it is as it was."""
+    before = archive.record(SID).session_summary
+    topic = archive.record(SID).engagements[0].topic
+    assert topic in before
+    archive.say(SID, said.Set("1", values={"topic": "Graft the pears"}))
+    made = archive.say(SID, said.Split("1", round=4)).made
+    assert made is not None
+    archive.say(SID, said.Set(made.id, values={"topic": "Prune the plums"}))
+    assert archive.record(SID).session_summary == "prompt 1. Graft the pears. Prune the plums."
+    assert archive.summary(SID).summary == "prompt 1. Graft the pears. Prune the plums."
+    archive.say(SID, said.Hide(made.id))
+    archive.say(SID, said.Set(values={"title": "Orchard"}))
+    assert archive.record(SID).session_summary == "Orchard. Graft the pears."
+    for _ in range(5):
+        archive.say(SID, said.Undo())
+    assert archive.record(SID).session_summary == before
+
+
+def test_a_summary_that_a_model_wrote_stays(layout: Layout, archive: Archive) -> None:
+    """UND-07: a topic that a person corrected changes what rules repeat, and nothing else."""
+    told = archive.record(SID).session_summary
+    content = layout.engagements.read_text()
+    content = content.replace('"extractor":"offline"', '"extractor":"anthropic"')
+    layout.engagements.write_text(content)
+    now = Archive(archive.root, archive.places)
+    now.say(SID, said.Set("1", values={"topic": "Graft the pears"}))
+    assert now.record(SID).session_summary == told
+
+
 def test_everything_said_survives(layout: Layout, archive: Archive, path: Path) -> None:
     """UND-07, ING-33: re-ingestion, growth, a lost engagements.jsonl, a rebuild, a lost ledger."""
     made = archive.say(SID, said.Split("1", round=4)).made

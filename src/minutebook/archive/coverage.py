@@ -116,6 +116,24 @@ def covered(
     )
 
 
+def resummed(before: SessionRecord, now: SessionRecord) -> SessionRecord:
+    """A record whose summary, where rules made it of topics, is made of the topics it has now."""
+    by_rules = now.extractor == "offline" and not now.modelled and "summary" not in now.corrected
+    was = [engagement.topic for engagement in before.engagements]
+    topics = [engagement.topic for engagement in now.engagements if not engagement.hidden]
+    if not by_rules or not before.session_summary or (topics == was and now.given_title is None):
+        return now
+    from minutebook.derive.titles import topics_summary
+    from minutebook.extract.validation import one_line
+
+    told = before.session_summary
+    title = told.removesuffix(topics_summary(None, was)).removesuffix(". ")
+    if title == told:  # made of other topics, by an older version or of a copy
+        title = before.title if before.title and told.startswith(f"{before.title}. ") else ""
+    summary = one_line(topics_summary(now.given_title or title, topics))
+    return msgspec.structs.replace(now, session_summary=summary)
+
+
 def session_said(said: Sequence[Said]) -> SessionSaid:
     """What holds of what was said of a session as a whole."""
     from minutebook.extract.validation import one_line
