@@ -294,12 +294,23 @@ def test_files_of_older_versions_are_read(layout: Layout, archive: Archive, path
     assert "aside" not in {e.id for e in now.record(SID).engagements}
 
 
+def test_undo_of_another_one_than_the_last_is_refused(archive: Archive) -> None:
+    """UND-07: whoever names what is to be taken back takes back that or nothing."""
+    first = archive.say(SID, said.Star("1")).said.id
+    last = archive.say(SID, said.Note("1", text="later")).said.id
+    with pytest.raises(BadArgument, match=f"'{first}' is not the last correction; that is"):
+        archive.say(SID, said.Undo(first))
+    assert archive.record(SID).engagements[0].note == "later"
+    archive.say(SID, said.Undo(last))
+    assert archive.record(SID).engagements[0].note == ""
+
+
 WRONG: list[tuple[Statement, str]] = [
     (said.Set("1", values={"method": "magic"}), "choose one of review"),
     (said.Set("1", values={"title": "x"}), "is not a field of an engagement"),
     (said.Set(values={"topic": "x"}), "is not a field of a session"),
     (said.Set(values={}), "Give field=value"),
-    (said.Set(values={"title": " "}), "cannot be empty"),
+    (said.Set("1", values={"topic": " "}), "cannot be empty"),
     (said.Set("1", values={"topic": ("a",)}), "is a text"),
     (said.Set("1", values={"key_decisions": "a"}), "list of sentences"),
     (said.Set("1", values={"key_decisions": ("a", "b", "c", "d")}), "At most 3"),

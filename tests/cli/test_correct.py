@@ -11,7 +11,7 @@ import pytest
 import minutebook
 from minutebook.mcp.tools import Tools
 from minutebook.model.engagement import Engagement
-from minutebook.model.said import Undo
+from minutebook.model.said import SESSION_FIELDS, Undo
 from tests.cli.conftest import Ran, Run
 
 REED = "eb82c016-c70f-5ceb-a51c-144afda4b7b3"
@@ -169,7 +169,7 @@ def test_a_decision_may_hold_a_semicolon(
     settings = [f"key_decisions={word}" for word in words]
     told = typed.json("correct", "Reed", "1", *settings)
     assert told["engagement"]["key_decisions"] == decisions
-    again = told["said"]["words"].removeprefix("#1: ")
+    again = told["said"]["words"].removeprefix("#1: ").replace(" emptied", "=")
     assert typed.json("correct", "Reed", "1", again)["engagement"]["key_decisions"] == decisions
 
 
@@ -216,11 +216,12 @@ def test_list_shows_what_was_said_and_undo_what_is_taken_back(typed: Typing) -> 
     book = minutebook.open_archive(typed.archive, [typed.root])
     spoken = book.say("Reed", Undo())
     assert spoken.undone is not None and spoken.undone.undone and spoken.engagement is not None
-    lines = typed.done("list", "Reed").splitlines()[:4]
-    assert [("taken back" in line) for line in lines] == [True, True, False, False]
-    assert "method=debug" in lines[0] and "remember" in lines[1] and "took back" in lines[2]
+    lines = typed.done("list", "Reed").splitlines()
+    assert [line.endswith("(taken back)") for line in lines] == [True] * 4
+    assert "method=debug" in lines[0] and "remember" in lines[1]
     items = typed.json("correct", "list", "Reed")["said"]
     assert [item["undone"] for item in items][:4] == [True, True, False, False]
+    assert not any(item["id"] in "".join(lines) for item in items)
     assert all(item["at"] and item["words"] for item in items)
 
 
@@ -245,6 +246,8 @@ def test_a_session_may_have_the_name_of_a_command(typed: Typing) -> None:
         (["Reed", "1", "topic"], "Write topic=VALUE."),
         (["Reed", "title"], "Write title=VALUE."),
         (["Reed", "topic"], "name the engagement, or a round in it"),
+        (["Reed", "star"], "The command comes first: `minutebook correct star Reed …`."),
+        (["join", "Reed", "1"], "Missing argument 'OTHER'"),
         (["frob", "Reed", "1"], "No session or command is called 'frob'."),
         (["splitt", "Reed", "1", "3"], "No session or command is called 'splitt'. Did you mean 's"),
         (["c52bc01f", "1", "topic=x"], "has no engagements: a ghost gets none"),
@@ -346,7 +349,10 @@ def test_notes_and_titles_are_found_by_their_words(typed: Typing) -> None:
 
 @pytest.mark.parametrize(
     "args",
-    [["unstar", "Reed"], ["unhide", "Reed", "1"], ["note", "Reed", ""], ["note", "Reed", "1", " "]],
+    [
+        *(["unstar", "Reed"], ["unhide", "Reed", "1"], ["note", "Reed", ""]),
+        *(["note", "Reed", "1", " "], ["Reed", "title="]),
+    ],
 )
 def test_what_is_not_there_is_not_taken_off(typed: Typing, args: list[str]) -> None:
     """UND-07: nothing is recorded that changes nothing, so `undo` takes back what matters."""
@@ -369,12 +375,15 @@ def test_the_list_without_a_session_has_every_session(typed: Typing) -> None:
 
 
 def test_the_list_calls_an_engagement_by_its_round(typed: Typing) -> None:
-    """UND-07: as it is typed, not by its id."""
+    """UND-07: as it is typed, not by its id; one round is one, and what is empty is said."""
     typed.done("Reed", "2", "topic=Mine", "key_decisions=A;B")
     typed.done("split", "Reed", "1", "3")
     typed.done("join", "Reed", "3", "1")
     typed.done("Reed", "title=Night shift")
     typed.done("star", "Reed", "2")
+    typed.done("Reed", "2", "outcome=", "turn_range=2-2")
+    typed.done("move", "Reed", "2", "2-2")
+    typed.done("Reed", "title=")
     said = typed.json("correct", "list", "Reed")["said"]
     words = [item["words"] for item in said]
     assert words == [
@@ -383,9 +392,29 @@ def test_the_list_calls_an_engagement_by_its_round(typed: Typing) -> None:
         "joined #1 to #3",
         "title=Night shift",
         "starred #1",
+        "#1: outcome emptied, turn_range=2",
+        "moved #2 to round 2",
+        "title as recorded",
     ]
     lines = typed.done("list", "Reed").splitlines()
     assert [line.split("  ")[-1] for line in lines] == words
+
+
+@pytest.mark.parametrize("field", SESSION_FIELDS)
+def test_an_empty_value_clears_what_was_said_of_a_session(typed: Typing, field: str) -> None:
+    """UND-07: the recorded value shows again, whatever was said since; nothing is deleted."""
+    of = {"summary": "session_summary"}.get(field, field)
+    archive = minutebook.open_archive(typed.archive, [typed.root])
+    before = archive.record(REED)
+    typed.done("Reed", f"{field}=Said by hand")
+    typed.done("star", REED)
+    assert getattr(archive.record(REED), of) == "Said by hand"
+    typed.done(REED, f"{field}=")
+    now = archive.record(REED)
+    assert (getattr(now, of), now.starred, now.corrected) == (getattr(before, of), True, ())
+    assert len(typed.json("correct", "list", REED)["said"]) == 3
+    typed.done("undo")
+    assert getattr(archive.record(REED), of) == "Said by hand"
 
 
 @pytest.mark.parametrize("words", [["bogus=1"], ["1", "bogus=1"], ["title=x", "bogus=1"]])

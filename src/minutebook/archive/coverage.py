@@ -145,8 +145,8 @@ def session_said(said: Sequence[Said]) -> SessionSaid:
             continue
         match statement:
             case Set(values=values):
-                found |= {
-                    field: one_line(text)
+                found |= {  # an empty one takes back what was said of the field
+                    field: one_line(text) or None
                     for field, text in values.items()
                     if field in SESSION_FIELDS and isinstance(text, str)
                 }
@@ -165,7 +165,7 @@ def summary_said(said: Sequence[Said]) -> SaidSummary:
         text
         for item in said
         if isinstance(item.statement, Set) and not item.statement.engagement
-        if isinstance(text := item.statement.values.get("summary"), str)
+        if isinstance(text := item.statement.values.get("summary"), str) and text
     ]
     lines = frozenset(line for text in every for line in (text, summary_line(text)))
     return SaidSummary(session_said(said).summary, lines)

@@ -45,7 +45,7 @@ from minutebook.record.store import PATIENCE, patiently
 _CHOICES: dict[str, Sequence[str]] = {"method": METHODS, "phase": PHASES}
 _OF_ENGAGEMENTS = (Split, Join, Move, Thread, Unthread)
 _LONGEST_THREAD = 80
-_MAY_BE_EMPTY = ("outcome", "key_decisions")
+_MAY_BE_EMPTY = ("outcome", "key_decisions", *SESSION_FIELDS)
 
 
 class Recut(msgspec.Struct, frozen=True):
@@ -97,6 +97,10 @@ def say_all(archive: Archive, session: str, statements: Sequence[Statement]) -> 
         if isinstance(statement, Undo):
             assert not more
             taken_back = _last(archive, session_id)
+            if statement.of not in ("", taken_back.id):
+                raise BadArgument(
+                    f"'{statement.of}' is not the last correction; that is '{taken_back.id}'."
+                )
             session_id, checked = session_id or taken_back.session_id, [Undo(taken_back.id)]
         else:
             assert session_id is not None
