@@ -295,6 +295,24 @@ def test_a_session_and_its_copies_are_hidden_together(archive: Archive, run: Run
     assert "(--hidden)" in run("sessions", *places_of(archive)).err
 
 
+def test_what_is_hidden_and_a_copy_has_its_own_flags(archive: Archive, run: Run) -> None:
+    """UND-08, SRCH-16: what a list says it leaves out, and how to see it, is so."""
+    places = places_of(archive)
+
+    def left_out() -> str:
+        return run("sessions", *places).err.splitlines()[-1]
+
+    archive.say(FIRST, said.Hide())
+    assert left_out() == "Not shown: 1 hidden copy (--hidden --copies)."
+    both = json.loads(run("sessions", "--hidden", "--copies", "--json", *places).out)["sessions"]
+    assert [row["id"] for row in both if row["hidden"]] == [FIRST]
+    archive.say(FORK, said.Hide())
+    assert left_out() == "Not shown: 1 hidden (--hidden), 1 hidden copy (--hidden --copies)."
+    alone = json.loads(run("sessions", "--hidden", "--json", *places).out)
+    assert [row["id"] for row in alone["sessions"] if row["hidden"]] == [FORK]
+    assert (alone["hidden"], alone["copies_hidden"]) == (0, 1)
+
+
 def test_what_was_said_of_a_copy_is_said_of_what_stands_for_it(archive: Archive) -> None:
     """UND-06, UND-07, UND-08: the title a person gave before the conversation was copied, their
     star and note; not to a fork that does not stand for it."""
