@@ -294,10 +294,40 @@ def test_files_of_older_versions_are_read(layout: Layout, archive: Archive, path
     assert "aside" not in {e.id for e in now.record(SID).engagements}
 
 
+SAID_TWICE: list[Statement] = [
+    *(said.Set("1", values={"method": "debug"}), said.Set("1", values={"turn_range": (1, 4)})),
+    *(said.Star("1"), said.Hide("1"), said.Note("1", text="a"), said.Thread("1", name="pears")),
+    *(said.Move("1", first=1, last=4), said.Thread("1", name="")),
+    *(said.Set(values={"title": "Orchard"}), said.Star(), said.Hide(), said.Note(text="a")),
+]
+
+
+@pytest.mark.parametrize("statement", SAID_TWICE, ids=lambda value: str(value)[:40])
+def test_what_was_said_already_is_not_recorded_again(
+    archive: Archive, statement: Statement
+) -> None:
+    """UND-07: the answer has what holds; what only an extractor says is recorded, for it may
+    change; what was taken back can be said again."""
+    first = archive.say(SID, statement)
+    again = archive.say(SID, statement)
+    assert first.said is not None and again.said is None
+    assert (again.engagement, again.session) == (first.engagement, first.session)
+    assert len(archive.said(SID)) == 1
+    archive.say(SID, said.Undo())
+    assert archive.say(SID, statement).said is not None
+
+
+def test_a_value_that_an_extractor_gave_can_be_confirmed(archive: Archive) -> None:
+    """UND-07: a person's word holds, whatever is found later."""
+    method = archive.record(SID).engagements[0].method
+    assert archive.say(SID, said.Set("1", values={"method": method})).said is not None
+
+
 def test_undo_of_another_one_than_the_last_is_refused(archive: Archive) -> None:
     """UND-07: whoever names what is to be taken back takes back that or nothing."""
-    first = archive.say(SID, said.Star("1")).said.id
-    last = archive.say(SID, said.Note("1", text="later")).said.id
+    archive.say(SID, said.Star("1"))
+    archive.say(SID, said.Note("1", text="later"))
+    first, last = (item.id for item in archive.said(SID))
     with pytest.raises(BadArgument, match=f"'{first}' is not the last correction; that is"):
         archive.say(SID, said.Undo(first))
     assert archive.record(SID).engagements[0].note == "later"

@@ -56,6 +56,19 @@ def typed(run: Run, examples: Path, ingested: Path, tmp_path: Path) -> Typing:
     return Typing(run, examples, tmp_path / "archive")
 
 
+def test_what_was_said_already_is_answered(typed: Typing) -> None:
+    """UND-07: status 0, what holds, and that nothing was recorded."""
+    for args in (["correct", "star", "Reed"], ["correct", "Reed", "1", "topic=Graft the pears"]):
+        first, again = typed(*args), typed(*args)
+        assert (again.status, again.out) == (0, first.out)
+        assert again.err == "You said so already: nothing was recorded.\n"
+    assert (
+        "said so already"
+        in typed("thread", "Reed", 1, "pears").err + typed(*("thread", "Reed", 1, "pears")).err
+    )
+    assert typed.json("correct", "star", "Reed")["said"] is None
+
+
 def test_several_fields_at_once(typed: Typing) -> None:
     """UND-07: of an engagement, and of the session where none is named."""
     out = typed.done("Reed", "1", "topic=Login, done by hand", "method=debug", "phase=blocked")
@@ -382,7 +395,7 @@ def test_the_list_calls_an_engagement_by_its_round(typed: Typing) -> None:
     typed.done("Reed", "title=Night shift")
     typed.done("star", "Reed", "2")
     typed.done("Reed", "2", "outcome=", "turn_range=2-2")
-    typed.done("move", "Reed", "2", "2-2")
+    typed.done("move", "Reed", "2", "3-3")
     typed.done("Reed", "title=")
     said = typed.json("correct", "list", "Reed")["said"]
     words = [item["words"] for item in said]
@@ -393,7 +406,7 @@ def test_the_list_calls_an_engagement_by_its_round(typed: Typing) -> None:
         "title=Night shift",
         "starred #1",
         "#1: outcome emptied, turn_range=2",
-        "moved #2 to round 2",
+        "moved #2 to round 3",
         "title as recorded",
     ]
     lines = typed.done("list", "Reed").splitlines()

@@ -7,8 +7,10 @@ from collections.abc import Collection, Sequence
 import msgspec
 
 from minutebook.archive.archive import Archive
+from minutebook.archive.coverage import session_said
 from minutebook.archive.masking import hidden
 from minutebook.archive.names import nearest
+from minutebook.archive.said_of_copies import affected
 from minutebook.archive.upkeep import index_said
 from minutebook.derive.wording import rounds_text, spans_text
 from minutebook.errors import Ambiguous, BadArgument, Conflict, NotFound
@@ -25,6 +27,7 @@ from minutebook.model.engagement import (
 from minutebook.model.said import (
     ENGAGEMENT_FIELDS,
     SESSION_FIELDS,
+    Hide,
     Join,
     Move,
     Note,
@@ -33,6 +36,7 @@ from minutebook.model.said import (
     Said,
     Set,
     Split,
+    Star,
     Statement,
     Thread,
     Undo,
@@ -59,7 +63,8 @@ class Recut(msgspec.Struct, frozen=True):
 class Spoken(msgspec.Struct, frozen=True, kw_only=True):
     """What was written down, and what is shown since."""
 
-    said: Said
+    said: Said | None
+    """What was written down; None where a person had said so already, and it holds."""
     undone: Said | None = None
     """What was taken back."""
     session: SessionRecord
@@ -107,13 +112,19 @@ def say_all(archive: Archive, session: str, statements: Sequence[Statement]) -> 
             record = archive.stored_record(session_id)
             before = record.engagements
             checked = [_checked(archive, record, one) for one in statements]
-        told: list[Said] = []
+        told: list[Said | None] = []
         of = taken_back.said_of or session_id if taken_back is not None else session_id
         for one in checked:
+            if taken_back is None and _is_so(archive, record, one):
+                told.append(None)
+                continue
             add_said(layout, of, one)
             told.append(archive.minutes.said(of)[-1])
     indexed = index_said(archive, session_id)
-    return [_spoken(archive, session_id, said, taken_back, before, indexed) for said in told]
+    return [
+        _spoken(archive, session_id, one, said, taken_back, before, indexed)
+        for one, said in zip(checked, told, strict=True)
+    ]
 
 
 def recut(
@@ -138,28 +149,28 @@ def recut(
 def _spoken(
     archive: Archive,
     session_id: str,
-    said: Said,
+    statement: Statement,
+    said: Said | None,
     undone: Said | None,
     before: Sequence[Engagement],
     indexed: bool,
 ) -> Spoken:
     record = archive.record(session_id)
-    shown = hidden(said, archive.hide)
-    last = undone.statement if undone is not None else said.statement
+    last = undone.statement if undone is not None else statement
     about = getattr(last, "engagement", "")
-    made = said.statement.made if isinstance(said.statement, Split) else ""
+    made = statement.made if isinstance(statement, Split) else ""
     found = dict(zip(_ids(archive, record), record.engagements, strict=True))
-    is_cut = isinstance(said.statement, Split | Join) or _moves(said.statement)
+    is_cut = isinstance(statement, Split | Join) or _moves(statement)
     cut = recut(archive, session_id, before, (about, made)) if is_cut else Recut()
     if undone is not None:
         undone = hidden(msgspec.structs.replace(undone, undone=True), archive.hide)
     return Spoken(
-        said=shown,
+        said=hidden(said, archive.hide) if said is not None else None,
         undone=undone,
         session=record,
         engagement=found.get(about),
         made=found.get(made),
-        gone=cut.gone if _moves(said.statement) else (),
+        gone=cut.gone if _moves(statement) else (),
         changed=cut.changed,
         hidden_rounds=cut.hidden_rounds,
         thread=_thread_of(archive, session_id, last)
@@ -167,6 +178,59 @@ def _spoken(
         else None,
         indexed=indexed,
     )
+
+
+def _is_so(archive: Archive, record: SessionRecord, statement: Statement) -> bool:
+    """Whether a person said this before, and it holds. What only an extractor says may change."""
+    if isinstance(statement, Undo):
+        return False
+    if not statement.engagement:
+        own = session_said(archive.minutes.said(record.session_id))
+        if _is_said_of_copies(archive, record.session_id):
+            return False  # it may hold for them again
+        match statement:
+            case Star():
+                return own.starred
+            case Hide():
+                return own.hidden
+            case Note(text=text):
+                return bool(text) and own.note == text
+            case Set(values=values):
+                return all(text and getattr(own, field) == text for field, text in values.items())
+        return False
+    found = find_engagement(record, statement.engagement)
+    match statement:
+        case Star():
+            return found.starred
+        case Hide():
+            return found.hidden
+        case Note(text=text):
+            return bool(text) and found.note == text
+        case Thread(name=name):
+            return found.said_thread == name
+        case Move(first=first, last=last):
+            return _is_set(record, found, "turn_range", (first, last))
+        case Set(values=values):
+            return all(_is_set(record, found, field, value) for field, value in values.items())
+    return False
+
+
+def _is_said_of_copies(archive: Archive, session_id: str) -> bool:
+    """Whether a person spoke of a copy of a session as a whole."""
+    copies = affected(session_id, archive.ledger().sessions) - {session_id}
+    return any(
+        getattr(item.statement, "engagement", None) == ""
+        for id in copies
+        for item in archive.minutes.said(id)
+    )
+
+
+def _is_set(record: SessionRecord, engagement: Engagement, field: str, value: object) -> bool:
+    """Whether a person gave a field this value."""
+    if field == "turn_range" and engagement.parts:
+        return False
+    said = f"{engagement.id}.{field}" in record.corrected
+    return said and getattr(engagement, field) == value
 
 
 def _moves(statement: object) -> bool:

@@ -16,12 +16,14 @@ from minutebook.verbs.correct import in_words, with_words
 if TYPE_CHECKING:
     from minutebook.verbs.tag import Tagged
 
+ALREADY = "You said so already: nothing was recorded."
+
 
 def print_spoken(book: Archive, spoken: Spoken, as_json: bool) -> None:
     if as_json:
         print_json(
             said=with_words(spoken.said),
-            undone=with_words(spoken.undone) if spoken.undone is not None else None,
+            undone=with_words(spoken.undone),
             engagement=spoken.engagement,
             made=spoken.made,
             gone=spoken.gone,
@@ -31,6 +33,8 @@ def print_spoken(book: Archive, spoken: Spoken, as_json: bool) -> None:
             session=spoken.session,
         )
         return
+    if spoken.said is None:
+        terminal.note(ALREADY)
     if spoken.undone is not None:
         name = terminal.one_line(book.short(spoken.session.session_id))
         words = f"{in_words(spoken.undone)}{of_copy(book, spoken.undone)}"
@@ -39,7 +43,7 @@ def print_spoken(book: Archive, spoken: Spoken, as_json: bool) -> None:
         for engagement in (spoken.engagement, spoken.made):
             if engagement is not None:
                 terminal.say(_line(engagement))
-        if isinstance(set_ := spoken.said.statement, Set):
+        if spoken.said is not None and isinstance(set_ := spoken.said.statement, Set):
             _print_set(spoken.engagement, set_)
     else:
         _print_session(book, spoken)

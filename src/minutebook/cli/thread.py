@@ -6,6 +6,7 @@ import click
 
 from minutebook.archive.saying import Spoken
 from minutebook.cli import completion, terminal
+from minutebook.cli.corrected import ALREADY
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.errors import BadArgument
@@ -56,6 +57,8 @@ def command(
         print_json(threaded={**done, "hidden": hidden is not None})
         return
     short = terminal.one_line(book.short(session_id))
+    if spoken.said is None:
+        terminal.note(ALREADY)
     said = spoken.engagement.said_thread if spoken.engagement is not None else None
     print_thread(short, id, spoken.thread or said)
     if hidden is not None:

@@ -218,8 +218,10 @@ def in_words(said: Said, names: Mapping[str, str] | None = None) -> str:
             return f"(a newer minutebook wrote this: {kind or 'unknown'})"
 
 
-def with_words(said: Said) -> dict[str, Any]:
-    """One thing that was said as plain values, and as a sentence."""
+def with_words(said: Said | None) -> dict[str, Any] | None:
+    """One thing that was said as plain values, and as a sentence; None for nothing."""
+    if said is None:
+        return None
     fields = ((name, getattr(said, name)) for name in Said.__struct_fields__)
     return {**msgspec.to_builtins(dict(fields)), "words": in_words(said)}
 

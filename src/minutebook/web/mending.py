@@ -77,11 +77,12 @@ def mend(state: ServerState, session_id: str, body: bytes, *, fragment: bool) ->
     if fragment:
         names = names_of(said.session)
         undone = words_of(said.undone, names) if said.undone is not None else None
-        words = [words_of(item.said, names) for item in spoken]
+        words = [words_of(item.said, names) for item in spoken if item.said is not None]
         words += [text for item in spoken for text in recut_words(item)]
         return answer(words=words, undone=undone)
     back = _still(said, meant)
-    query = urlencode({"done": said.said.id, **({"e": back} if back else {})})
+    done = said.said.id if said.said is not None else ""
+    query = urlencode({"done": done, **({"e": back} if back else {})})
     return RedirectResponse(f"{session_url(session_id)}/mend?{query}", 303)
 
 
