@@ -360,6 +360,16 @@ def test_notes_and_titles_are_found_by_their_words(typed: Typing) -> None:
     assert hit["side"] == "title"
 
 
+def test_a_title_that_was_found_is_shown(typed: Typing) -> None:
+    """SRCH-14: once, in the first line, or below it where the agent's name stands there."""
+    words = ("search", "ledger outage", "--limit", "1")
+    typed.done("e30ddb67", "1", "topic=Roll back the release")
+    assert typed(*words).out.count("Ledger outage after") == 1
+    typed.done("e30ddb67", "agent_name=Sedge")
+    assert "Sedge" in typed(*words).out
+    assert "\n  title: Ledger outage after the 22:28 rollout\n" in typed(*words).out
+
+
 @pytest.mark.parametrize(
     "args",
     [
