@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import minutebook
+from minutebook.cli import terminal
 from minutebook.mcp.tools import Tools
 from minutebook.model.engagement import Engagement
 from minutebook.model.said import SESSION_FIELDS, Undo
@@ -283,6 +284,20 @@ def test_bad_input_is_one_sentence(typed: Typing, args: list[str], words: str) -
     ran = typed("correct", *args)
     assert (ran.status, words in ran.err, ran.err.count("\n")) == (2, True, 1), ran.err
     assert not (typed.archive / "sessions" / "corrections.jsonl").exists()
+
+
+def test_long_lines_are_wrapped_at_words(typed: Typing, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CLI-02: errors and the list, where a person reads them; what is piped stays whole."""
+    typed.done("Reed", "1", f"topic={'Graft the pears, ' * 9}")
+    asked = (["correct", "Reed", "99", "topic=x"], ["correct", "list"])
+    whole = [typed(*args) for args in asked]
+    assert all((ran.out + ran.err).count("\n") == 1 for ran in whole)
+    monkeypatch.setattr(terminal, "is_terminal", lambda: True)
+    for args, ran in zip(asked, whole, strict=True):
+        wrapped = typed(*args)
+        lines = (wrapped.out + wrapped.err).splitlines()
+        assert len(lines) > 1 and max(map(len, lines)) <= 100
+        assert " ".join(" ".join(lines).split()) == " ".join((ran.out + ran.err).split())
 
 
 @pytest.mark.parametrize("args", [["split", "Reed"], ["split", "Reed", "1", "x"], ["note", "Reed"]])

@@ -210,6 +210,9 @@ def test_a_damaged_line_is_named_and_the_rest_is_read(run: Run, places: list[str
     ran = run("search", "--threads", *places)
     assert ran.status == 0 and "mine" in ran.out
     assert "corrections.jsonl is damaged" in ran.err
+    assert "Delete what cannot be read from the file, and this note ends." in ran.err
+    file.write_bytes(file.read_bytes().removeprefix(b"{nonsense\n"))
+    assert "damaged" not in run("search", "--threads", *places).err
 
 
 def test_a_thread_is_listed_and_taken_back_like_everything_said(
