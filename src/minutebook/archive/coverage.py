@@ -130,7 +130,8 @@ def resummed(before: SessionRecord, now: SessionRecord) -> SessionRecord:
     title = told.removesuffix(topics_summary(None, was)).removesuffix(". ")
     if title == told:  # made of other topics, by an older version or of a copy
         title = before.title if before.title and told.startswith(f"{before.title}. ") else ""
-    summary = one_line(topics_summary(now.given_title or title, topics))
+    title = now.given_title or title or ("" if topics else now.title or "")
+    summary = one_line(topics_summary(title, topics))
     return msgspec.structs.replace(now, session_summary=summary)
 
 
