@@ -75,9 +75,12 @@ SHOWN: dict[str, tuple[Callable[[Place], str], tuple[str, ...]]] = {
     "sessions --json": (lambda p: p.cli("sessions", "--json"), (TITLE, ROLE, SUMMARY, ABOUT)),
     "show": (
         lambda p: p.cli("show", "Reed"),
-        (f"★ Reed · {TITLE}", SUMMARY, ABOUT, f"★ rounds 2-3: {SECOND}", NOTE),
+        (f"★ Reed · {TITLE}", SUMMARY, ABOUT, ROLE, "★ #2-3", TOPIC, SECOND, NOTE, "Sail at dawn"),
     ),
-    "show --json": (lambda p: p.cli("show", TITLE, "--json"), (TITLE, ROLE, ABOUT)),
+    "show --json": (
+        lambda p: p.cli("show", TITLE, "--json"),
+        (TITLE, ROLE, ABOUT, SUMMARY, TOPIC, SECOND, NOTE, "Sail at dawn"),
+    ),
     "search": (lambda p: p.cli("search", "-v", "--limit", "99"), ("★ Reed", SECOND, NOTE)),
     "search topic": (lambda p: p.cli("search", TOPIC), (TOPIC,)),
     "search note": (lambda p: p.cli("search", NOTE, "-v"), (SECOND,)),

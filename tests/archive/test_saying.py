@@ -52,6 +52,37 @@ def again(layout: Layout, path: Path) -> Archive:
     return archive_at(layout, path)
 
 
+def test_a_summary_of_topics_has_the_topics_a_person_gave(archive: Archive) -> None:
+    """UND-07, ARC-05: where rules made it; also after a split, without what is hidden, and with
+    the person's title; taken back, it is as it was."""
+    before = archive.record(SID).session_summary
+    topic = archive.record(SID).engagements[0].topic
+    assert topic in before
+    archive.say(SID, said.Set("1", values={"topic": "Graft the pears"}))
+    made = archive.say(SID, said.Split("1", round=4)).made
+    assert made is not None
+    archive.say(SID, said.Set(made.id, values={"topic": "Prune the plums"}))
+    assert archive.record(SID).session_summary == "prompt 1. Graft the pears. Prune the plums."
+    assert archive.summary(SID).summary == "prompt 1. Graft the pears. Prune the plums."
+    archive.say(SID, said.Hide(made.id))
+    archive.say(SID, said.Set(values={"title": "Orchard"}))
+    assert archive.record(SID).session_summary == "Orchard. Graft the pears."
+    for _ in range(5):
+        archive.say(SID, said.Undo())
+    assert archive.record(SID).session_summary == before
+
+
+def test_a_summary_that_a_model_wrote_stays(layout: Layout, archive: Archive) -> None:
+    """UND-07: a topic that a person corrected changes what rules repeat, and nothing else."""
+    told = archive.record(SID).session_summary
+    content = layout.engagements.read_text()
+    content = content.replace('"extractor":"offline"', '"extractor":"anthropic"')
+    layout.engagements.write_text(content)
+    now = Archive(archive.root, archive.places)
+    now.say(SID, said.Set("1", values={"topic": "Graft the pears"}))
+    assert now.record(SID).session_summary == told
+
+
 def test_everything_said_survives(layout: Layout, archive: Archive, path: Path) -> None:
     """UND-07, ING-33: re-ingestion, growth, a lost engagements.jsonl, a rebuild, a lost ledger."""
     made = archive.say(SID, said.Split("1", round=4)).made
@@ -263,12 +294,53 @@ def test_files_of_older_versions_are_read(layout: Layout, archive: Archive, path
     assert "aside" not in {e.id for e in now.record(SID).engagements}
 
 
+SAID_TWICE: list[Statement] = [
+    *(said.Set("1", values={"method": "debug"}), said.Set("1", values={"turn_range": (1, 4)})),
+    *(said.Star("1"), said.Hide("1"), said.Note("1", text="a"), said.Thread("1", name="pears")),
+    *(said.Move("1", first=1, last=4), said.Thread("1", name="")),
+    *(said.Set(values={"title": "Orchard"}), said.Star(), said.Hide(), said.Note(text="a")),
+]
+
+
+@pytest.mark.parametrize("statement", SAID_TWICE, ids=lambda value: str(value)[:40])
+def test_what_was_said_already_is_not_recorded_again(
+    archive: Archive, statement: Statement
+) -> None:
+    """UND-07: the answer has what holds; what only an extractor says is recorded, for it may
+    change; what was taken back can be said again."""
+    first = archive.say(SID, statement)
+    again = archive.say(SID, statement)
+    assert first.said is not None and again.said is None
+    assert (again.engagement, again.session) == (first.engagement, first.session)
+    assert len(archive.said(SID)) == 1
+    archive.say(SID, said.Undo())
+    assert archive.say(SID, statement).said is not None
+
+
+def test_a_value_that_an_extractor_gave_can_be_confirmed(archive: Archive) -> None:
+    """UND-07: a person's word holds, whatever is found later."""
+    method = archive.record(SID).engagements[0].method
+    assert archive.say(SID, said.Set("1", values={"method": method})).said is not None
+
+
+def test_undo_of_another_one_than_the_last_is_refused(archive: Archive) -> None:
+    """UND-07: whoever names what is to be taken back takes back that or nothing."""
+    archive.say(SID, said.Star("1"))
+    archive.say(SID, said.Note("1", text="later"))
+    first, last = (item.id for item in archive.said(SID))
+    with pytest.raises(BadArgument, match=f"'{first}' is not the last correction; that is"):
+        archive.say(SID, said.Undo(first))
+    assert archive.record(SID).engagements[0].note == "later"
+    archive.say(SID, said.Undo(last))
+    assert archive.record(SID).engagements[0].note == ""
+
+
 WRONG: list[tuple[Statement, str]] = [
     (said.Set("1", values={"method": "magic"}), "choose one of review"),
     (said.Set("1", values={"title": "x"}), "is not a field of an engagement"),
     (said.Set(values={"topic": "x"}), "is not a field of a session"),
     (said.Set(values={}), "Give field=value"),
-    (said.Set(values={"title": " "}), "cannot be empty"),
+    (said.Set("1", values={"topic": " "}), "cannot be empty"),
     (said.Set("1", values={"topic": ("a",)}), "is a text"),
     (said.Set("1", values={"key_decisions": "a"}), "list of sentences"),
     (said.Set("1", values={"key_decisions": ("a", "b", "c", "d")}), "At most 3"),

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 import minutebook
+from minutebook.cli import terminal
 from minutebook.mcp.tools import Tools
 from minutebook.model.engagement import Engagement
-from minutebook.model.said import Undo
+from minutebook.model.said import SESSION_FIELDS, Undo
 from tests.cli.conftest import Ran, Run
 
 REED = "eb82c016-c70f-5ceb-a51c-144afda4b7b3"
@@ -54,6 +55,19 @@ def typed(run: Run, examples: Path, ingested: Path, tmp_path: Path) -> Typing:
 
     shutil.copytree(ingested, tmp_path / "archive")
     return Typing(run, examples, tmp_path / "archive")
+
+
+def test_what_was_said_already_is_answered(typed: Typing) -> None:
+    """UND-07: status 0, what holds, and that nothing was recorded."""
+    for args in (["correct", "star", "Reed"], ["correct", "Reed", "1", "topic=Graft the pears"]):
+        first, again = typed(*args), typed(*args)
+        assert (again.status, again.out) == (0, first.out)
+        assert again.err == "You said so already: nothing was recorded.\n"
+    assert (
+        "said so already"
+        in typed("thread", "Reed", 1, "pears").err + typed(*("thread", "Reed", 1, "pears")).err
+    )
+    assert typed.json("correct", "star", "Reed")["said"] is None
 
 
 def test_several_fields_at_once(typed: Typing) -> None:
@@ -100,12 +114,36 @@ def test_what_a_move_takes_altogether_is_named(typed: Typing) -> None:
     assert typed.json("correct", "undo", "Reed")["gone"] == []
 
 
+def test_every_engagement_that_has_other_rounds_is_named(typed: Typing) -> None:
+    """UND-07: also those that were not named, and that what they were given is hidden."""
+    typed.done("split", "Reed", "1", "3")
+    typed.done("Reed", "3", "topic=Prune the pears")
+    typed.done("hide", "Reed", "3")
+    out = typed.done("move", "Reed", "1", "1-1").splitlines()
+    assert "Prune the pears" in out[1] and out[1].endswith("rounds 2-3, hidden).")
+    assert out[1].startswith("Also changed: ")
+    assert out[2] == "Lists leave out round 2 now, in a hidden engagement."
+    typed.done("undo")
+    told = typed.json("correct", "move", "Reed", "1", "1-1")
+    assert [e["turn_range"] for e in told["changed"]] == [[2, 3]]
+    assert told["hidden_rounds"] == [[2, 2]]
+
+
+def test_an_engagement_that_a_tag_cuts_is_named(typed: Typing) -> None:
+    """DB-07: with the rounds it has left; there too where they are hidden."""
+    typed.done("hide", "Reed", "1")
+    out = typed("tag", "Reed", "2", "mine").out
+    assert "Also changed: " in out and "rounds 1, 3, hidden)." in out
+    assert "Lists leave out" not in out
+    assert "Lists leave out round 2 now" in typed("tag", "Reed", "2", "-").out
+
+
 def test_what_a_tag_takes_altogether_is_named(typed: Typing) -> None:
     """DB-07: likewise; taking the tag off brings it back."""
     out = typed("tag", "Reed", "1-3", "mine").out
     assert "No round is left of: Search misses notes" in out and "(rounds 1-3)." in out
     assert "`minutebook tag eb82c016 1-3 -` brings it back." in out
-    assert typed("tag", "eb82c016", "1-3", "-").out.count("\n") == 1
+    assert "No round" not in typed("tag", "eb82c016", "1-3", "-").out
     assert [e.tagged for e in typed.engagements()] == [False]
 
 
@@ -145,7 +183,7 @@ def test_a_decision_may_hold_a_semicolon(
     settings = [f"key_decisions={word}" for word in words]
     told = typed.json("correct", "Reed", "1", *settings)
     assert told["engagement"]["key_decisions"] == decisions
-    again = told["said"]["words"].removeprefix("#1: ")
+    again = told["said"]["words"].removeprefix("#1: ").replace(" emptied", "=")
     assert typed.json("correct", "Reed", "1", again)["engagement"]["key_decisions"] == decisions
 
 
@@ -192,11 +230,12 @@ def test_list_shows_what_was_said_and_undo_what_is_taken_back(typed: Typing) -> 
     book = minutebook.open_archive(typed.archive, [typed.root])
     spoken = book.say("Reed", Undo())
     assert spoken.undone is not None and spoken.undone.undone and spoken.engagement is not None
-    lines = typed.done("list", "Reed").splitlines()[:4]
-    assert [("taken back" in line) for line in lines] == [True, True, False, False]
-    assert "method=debug" in lines[0] and "remember" in lines[1] and "took back" in lines[2]
+    lines = typed.done("list", "Reed").splitlines()
+    assert [line.endswith("(taken back)") for line in lines] == [True] * 4
+    assert "method=debug" in lines[0] and "remember" in lines[1]
     items = typed.json("correct", "list", "Reed")["said"]
     assert [item["undone"] for item in items][:4] == [True, True, False, False]
+    assert not any(item["id"] in "".join(lines) for item in items)
     assert all(item["at"] and item["words"] for item in items)
 
 
@@ -221,6 +260,8 @@ def test_a_session_may_have_the_name_of_a_command(typed: Typing) -> None:
         (["Reed", "1", "topic"], "Write topic=VALUE."),
         (["Reed", "title"], "Write title=VALUE."),
         (["Reed", "topic"], "name the engagement, or a round in it"),
+        (["Reed", "star"], "The command comes first: `minutebook correct star Reed …`."),
+        (["join", "Reed", "1"], "Missing argument 'OTHER'"),
         (["frob", "Reed", "1"], "No session or command is called 'frob'."),
         (["splitt", "Reed", "1", "3"], "No session or command is called 'splitt'. Did you mean 's"),
         (["c52bc01f", "1", "topic=x"], "has no engagements: a ghost gets none"),
@@ -243,6 +284,20 @@ def test_bad_input_is_one_sentence(typed: Typing, args: list[str], words: str) -
     ran = typed("correct", *args)
     assert (ran.status, words in ran.err, ran.err.count("\n")) == (2, True, 1), ran.err
     assert not (typed.archive / "sessions" / "corrections.jsonl").exists()
+
+
+def test_long_lines_are_wrapped_at_words(typed: Typing, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CLI-02: errors and the list, where a person reads them; what is piped stays whole."""
+    typed.done("Reed", "1", f"topic={'Graft the pears, ' * 9}")
+    asked = (["correct", "Reed", "99", "topic=x"], ["correct", "list"])
+    whole = [typed(*args) for args in asked]
+    assert all((ran.out + ran.err).count("\n") == 1 for ran in whole)
+    monkeypatch.setattr(terminal, "is_terminal", lambda: True)
+    for args, ran in zip(asked, whole, strict=True):
+        wrapped = typed(*args)
+        lines = (wrapped.out + wrapped.err).splitlines()
+        assert len(lines) > 1 and max(map(len, lines)) <= 100
+        assert " ".join(" ".join(lines).split()) == " ".join((ran.out + ran.err).split())
 
 
 @pytest.mark.parametrize("args", [["split", "Reed"], ["split", "Reed", "1", "x"], ["note", "Reed"]])
@@ -328,9 +383,22 @@ def test_notes_and_titles_are_found_by_their_words(typed: Typing) -> None:
     assert hit["side"] == "title"
 
 
+def test_a_title_that_was_found_is_shown(typed: Typing) -> None:
+    """SRCH-14: once, in the first line, or below it where the agent's name stands there."""
+    words = ("search", "ledger outage", "--limit", "1")
+    typed.done("e30ddb67", "1", "topic=Roll back the release")
+    assert typed(*words).out.count("Ledger outage after") == 1
+    typed.done("e30ddb67", "agent_name=Sedge")
+    assert "Sedge" in typed(*words).out
+    assert "\n  title: Ledger outage after the 22:28 rollout\n" in typed(*words).out
+
+
 @pytest.mark.parametrize(
     "args",
-    [["unstar", "Reed"], ["unhide", "Reed", "1"], ["note", "Reed", ""], ["note", "Reed", "1", " "]],
+    [
+        *(["unstar", "Reed"], ["unhide", "Reed", "1"], ["note", "Reed", ""]),
+        *(["note", "Reed", "1", " "], ["Reed", "title="]),
+    ],
 )
 def test_what_is_not_there_is_not_taken_off(typed: Typing, args: list[str]) -> None:
     """UND-07: nothing is recorded that changes nothing, so `undo` takes back what matters."""
@@ -353,12 +421,15 @@ def test_the_list_without_a_session_has_every_session(typed: Typing) -> None:
 
 
 def test_the_list_calls_an_engagement_by_its_round(typed: Typing) -> None:
-    """UND-07: as it is typed, not by its id."""
+    """UND-07: as it is typed, not by its id; one round is one, and what is empty is said."""
     typed.done("Reed", "2", "topic=Mine", "key_decisions=A;B")
     typed.done("split", "Reed", "1", "3")
     typed.done("join", "Reed", "3", "1")
     typed.done("Reed", "title=Night shift")
     typed.done("star", "Reed", "2")
+    typed.done("Reed", "2", "outcome=", "turn_range=2-2")
+    typed.done("move", "Reed", "2", "3-3")
+    typed.done("Reed", "title=")
     said = typed.json("correct", "list", "Reed")["said"]
     words = [item["words"] for item in said]
     assert words == [
@@ -367,9 +438,29 @@ def test_the_list_calls_an_engagement_by_its_round(typed: Typing) -> None:
         "joined #1 to #3",
         "title=Night shift",
         "starred #1",
+        "#1: outcome emptied, turn_range=2",
+        "moved #2 to round 3",
+        "title as recorded",
     ]
     lines = typed.done("list", "Reed").splitlines()
     assert [line.split("  ")[-1] for line in lines] == words
+
+
+@pytest.mark.parametrize("field", SESSION_FIELDS)
+def test_an_empty_value_clears_what_was_said_of_a_session(typed: Typing, field: str) -> None:
+    """UND-07: the recorded value shows again, whatever was said since; nothing is deleted."""
+    of = {"summary": "session_summary"}.get(field, field)
+    archive = minutebook.open_archive(typed.archive, [typed.root])
+    before = archive.record(REED)
+    typed.done("Reed", f"{field}=Said by hand")
+    typed.done("star", REED)
+    assert getattr(archive.record(REED), of) == "Said by hand"
+    typed.done(REED, f"{field}=")
+    now = archive.record(REED)
+    assert (getattr(now, of), now.starred, now.corrected) == (getattr(before, of), True, ())
+    assert len(typed.json("correct", "list", REED)["said"]) == 3
+    typed.done("undo")
+    assert getattr(archive.record(REED), of) == "Said by hand"
 
 
 @pytest.mark.parametrize("words", [["bogus=1"], ["1", "bogus=1"], ["title=x", "bogus=1"]])

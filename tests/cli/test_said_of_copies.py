@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -268,6 +269,18 @@ def test_copies_are_named_and_can_be_asked_for(archive: Archive, run: Run) -> No
     assert archive.resolve("the first of them") == FORK, "what stands for it"
 
 
+@pytest.mark.parametrize("verb", ["show", "report"])
+def test_a_copy_says_that_it_is_one(archive: Archive, run: Run, verb: str) -> None:
+    """UND-08: it has the title and the engagements of the session that lists show, and names it;
+    neither that session nor a fork that went its own way does."""
+    told = {id: run(verb, id, *places_of(archive)).out for id in EVERY}
+    assert re.search(f"[Cc]opy of:? {FORK[:8]}", told[FIRST])
+    assert "opy of" not in told[FORK] + told[OTHER]
+    plain = {id: run(verb, id, "--json", *places_of(archive)).out for id in EVERY}
+    assert re.search(f'"copy_of": ?"{FORK[:8]}', plain[FIRST])
+    assert all(re.search('"copy_of": ?null', plain[id]) for id in (FORK, OTHER))
+
+
 def test_a_session_and_its_copies_are_hidden_together(archive: Archive, run: Run) -> None:
     """UND-07, UND-08: its mere copy does not come up in its place, nor do its engagements; a fork
     that went its own way stays; a copy that is hidden takes nothing with it."""
@@ -280,6 +293,24 @@ def test_a_session_and_its_copies_are_hidden_together(archive: Archive, run: Run
     assert {r.session_id for r, _ in archive.engagements()} == {OTHER}
     assert FIRST[:8] not in run("sessions", "--copies", *places_of(archive)).out
     assert "(--hidden)" in run("sessions", *places_of(archive)).err
+
+
+def test_what_is_hidden_and_a_copy_has_its_own_flags(archive: Archive, run: Run) -> None:
+    """UND-08, SRCH-16: what a list says it leaves out, and how to see it, is so."""
+    places = places_of(archive)
+
+    def left_out() -> str:
+        return run("sessions", *places).err.splitlines()[-1]
+
+    archive.say(FIRST, said.Hide())
+    assert left_out() == "Not shown: 1 hidden copy (--hidden --copies)."
+    both = json.loads(run("sessions", "--hidden", "--copies", "--json", *places).out)["sessions"]
+    assert [row["id"] for row in both if row["hidden"]] == [FIRST]
+    archive.say(FORK, said.Hide())
+    assert left_out() == "Not shown: 1 hidden (--hidden), 1 hidden copy (--hidden --copies)."
+    alone = json.loads(run("sessions", "--hidden", "--json", *places).out)
+    assert [row["id"] for row in alone["sessions"] if row["hidden"]] == [FORK]
+    assert (alone["hidden"], alone["copies_hidden"]) == (0, 1)
 
 
 def test_what_was_said_of_a_copy_is_said_of_what_stands_for_it(archive: Archive) -> None:
@@ -394,7 +425,7 @@ def test_undo_takes_back_what_the_list_has_last(archive: Archive, run: Run) -> N
     assert taken.out == f"Taken back ({FORK[:8]}): hid #1 (said of {FIRST[:8]}).\n"
     assert not any(e.hidden for e in shared(archive).values()) and archive.record(FORK).starred
     last = run("correct", "list", FORK, *places).out.splitlines()[-1]
-    assert last.endswith(f"(said of {FIRST[:8]})") and "took back" in last
+    assert last.endswith(f"hid #1 (said of {FIRST[:8]}) (taken back)")
 
 
 def test_a_fork_made_later_has_what_was_said(archive: Archive, tmp_path: Path) -> None:

@@ -162,6 +162,40 @@ def test_a_person_puts_work_together_and_takes_it_apart(run: Run, places: list[s
         assert run("thread", SECOND[:8], 1, *odd, *places).status == 2
 
 
+def test_a_name_is_one_however_it_is_written(run: Run, places: list[str]) -> None:
+    """FUT-06: shown as it was first written, and found by any spelling; the file keeps what was
+    said, and a found thread keeps its id."""
+    run("thread", OTHER[:8], 1, "APPLES", *places)
+    assert "belongs to thread APPLES." in run("thread", FIRST[:8], 1, "apples", *places).out
+    named = [t for t in told(run, "search", "--threads", *places)["threads"] if t["named"]]
+    assert [(t["id"], t["sessions"]) for t in named] == [("APPLES", 3)]
+    assert told(run, "search", "--thread", "aPPles", *places)["total"] == 3
+    words = [item["words"] for item in told(run, "correct", "list", *places)["said"]]
+    assert [word.split("'")[1] for word in words] == ["APPLES", "apples"]
+    run("correct", "undo", *places)
+    id = first_id(run, [*places, "--project", "orchard", "--branch", "feat/passkeys"])
+    assert f"belongs to thread {id}." in run("thread", OTHER[:8], 1, id.upper(), *places).out
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["session", "engagement"])
+def test_the_thread_of_hidden_work_is_said(run: Run, places: list[str], whole: bool) -> None:
+    """FUT-06, UND-07: which one it was put into, that threads leave it out, and what shows it."""
+    hidden = [OTHER[:8]] if whole else [OTHER[:8], "1"]
+    run("correct", "hide", *hidden, *places)
+    ran = run("thread", OTHER[:8], 1, "mine", *places)
+    id, shown = ran.out.split(" of ")[0], OTHER[:8]
+    way = f"correct unhide {shown}" if whole else f"correct unhide {shown} {id}"
+    assert ran.out.splitlines() == [
+        f"{id} of {shown} belongs to thread mine.",
+        f"It is hidden, so threads leave it out; `minutebook {way}` shows it again.",
+    ]
+    again = told(run, "thread", OTHER[:8], 1, "ours", *places)["threaded"]
+    assert (again["thread"], again["hidden"]) == (None, True)
+    run("correct", "unhide", *hidden, *places)
+    named = [t for t in told(run, "search", "--threads", *places)["threads"] if t["named"]]
+    assert [t["id"] for t in named] == ["ours"]
+
+
 def test_a_thread_that_was_never_said_is_not_forgotten(run: Run, places: list[str]) -> None:
     """FUT-06: there is nothing to take back, and nothing is written; --none can be taken back."""
     ran = run("thread", FIRST[:8], 1, "--forget", *places)
@@ -179,6 +213,9 @@ def test_a_damaged_line_is_named_and_the_rest_is_read(run: Run, places: list[str
     ran = run("search", "--threads", *places)
     assert ran.status == 0 and "mine" in ran.out
     assert "corrections.jsonl is damaged" in ran.err
+    assert "Delete what cannot be read from the file, and this note ends." in ran.err
+    file.write_bytes(file.read_bytes().removeprefix(b"{nonsense\n"))
+    assert "damaged" not in run("search", "--threads", *places).err
 
 
 def test_a_thread_is_listed_and_taken_back_like_everything_said(

@@ -125,6 +125,13 @@ def test_hidden_rows_are_marked(clean: Served) -> None:
         assert clean.get(asked)[2].count("<i>·</i> hidden") == 1, asked
 
 
+def test_the_page_of_a_hidden_session_says_so(clean: Served) -> None:
+    """UND-07: among its facts, as `show` does."""
+    assert '<span class="hid"' not in clean.get("/session/Reed")[2]
+    post(clean, {"kind": "hide"})
+    assert '<span class="hid"' in clean.get("/session/Reed")[2]
+
+
 @pytest.mark.parametrize("origin", ["", "http://evil.example", "null", "http://127.0.0.1:1"])
 def test_nothing_is_said_for_another_origin(served: Served, origin: str) -> None:
     """VIEW-12: 403, whatever the page of another site sends."""

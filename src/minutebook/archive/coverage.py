@@ -116,6 +116,25 @@ def covered(
     )
 
 
+def resummed(before: SessionRecord, now: SessionRecord) -> SessionRecord:
+    """A record whose summary, where rules made it of topics, is made of the topics it has now."""
+    by_rules = now.extractor == "offline" and not now.modelled and "summary" not in now.corrected
+    was = [engagement.topic for engagement in before.engagements]
+    topics = [engagement.topic for engagement in now.engagements if not engagement.hidden]
+    if not by_rules or not before.session_summary or (topics == was and now.given_title is None):
+        return now
+    from minutebook.derive.titles import topics_summary
+    from minutebook.extract.validation import one_line
+
+    told = before.session_summary
+    title = told.removesuffix(topics_summary(None, was)).removesuffix(". ")
+    if title == told:  # made of other topics, by an older version or of a copy
+        title = before.title if before.title and told.startswith(f"{before.title}. ") else ""
+    title = now.given_title or title or ("" if topics else now.title or "")
+    summary = one_line(topics_summary(title, topics))
+    return msgspec.structs.replace(now, session_summary=summary)
+
+
 def session_said(said: Sequence[Said]) -> SessionSaid:
     """What holds of what was said of a session as a whole."""
     from minutebook.extract.validation import one_line
@@ -127,8 +146,8 @@ def session_said(said: Sequence[Said]) -> SessionSaid:
             continue
         match statement:
             case Set(values=values):
-                found |= {
-                    field: one_line(text)
+                found |= {  # an empty one takes back what was said of the field
+                    field: one_line(text) or None
                     for field, text in values.items()
                     if field in SESSION_FIELDS and isinstance(text, str)
                 }
@@ -147,7 +166,7 @@ def summary_said(said: Sequence[Said]) -> SaidSummary:
         text
         for item in said
         if isinstance(item.statement, Set) and not item.statement.engagement
-        if isinstance(text := item.statement.values.get("summary"), str)
+        if isinstance(text := item.statement.values.get("summary"), str) and text
     ]
     lines = frozenset(line for text in every for line in (text, summary_line(text)))
     return SaidSummary(session_said(said).summary, lines)

@@ -11,7 +11,14 @@ from pathlib import Path
 
 import msgspec
 
-from minutebook.archive.coverage import SaidSummary, SessionSaid, Work, covered, session_said
+from minutebook.archive.coverage import (
+    SaidSummary,
+    SessionSaid,
+    Work,
+    covered,
+    resummed,
+    session_said,
+)
 from minutebook.archive.coverage import summary_said as summary_of
 from minutebook.archive.said_of_copies import PromptIds, with_copies
 from minutebook.archive.settings import Settings
@@ -143,14 +150,14 @@ class Minutes:
             return self._merged(record)
 
     def _merged(self, record: SessionRecord) -> SessionRecord:
-        id = record.session_id
+        id, found = record.session_id, record
         record = with_prospective(record, self._kept.files_of(id))
         if not (said := self._heard.get(id)):
-            return record
+            return resummed(found, record)
         known = self._merges.get(id)
         if known is None or known[:2] != (record, said):  # rounds of what was cut are read
             merged = covered(record, said, lambda: self._work(id))
-            known = self._merges[id] = (record, said, merged)
+            known = self._merges[id] = (record, said, resummed(found, merged))
         return known[2]
 
     def _hear(self) -> None:

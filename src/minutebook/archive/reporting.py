@@ -145,6 +145,8 @@ class ReportedSession(msgspec.Struct, frozen=True, kw_only=True):
     rounds: int
     summary: str | None = None
     """What is said of it as a whole, where that says more than the topics."""
+    copy_of: str | None = None
+    """The session that it is nothing but a copy of, as `minutebook show` takes it (UND-08)."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -216,6 +218,7 @@ def session_report(archive: Archive, session_id: str) -> Report:
     own = record.engagements if record is not None else ()
     shown = [(record, e) for e in own if record is not None and not e.hidden]
     shown.sort(key=_order)
+    best = archive.mere_copies(archive.ids()).get(session_id)
     return Report(
         since=_day(seconds(summary.info.started) or None),
         until=_day(seconds(summary.info.ended) or None),
@@ -224,6 +227,7 @@ def session_report(archive: Archive, session_id: str) -> Report:
             name=summary.name,
             rounds=summary.info.rounds,
             summary=_summary(record, shown),
+            copy_of=archive.short(best) if best is not None else None,
         ),
         sessions=1,
         engagements=len(shown),

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 
 from minutebook.archive.archive import Archive
+from minutebook.archive.coverage import session_said
 from minutebook.archive.masking import hidden
 from minutebook.archive.names import nearest
+from minutebook.archive.said_of_copies import affected
 from minutebook.archive.upkeep import index_said
-from minutebook.derive.wording import rounds_text
+from minutebook.derive.wording import rounds_text, spans_text
 from minutebook.errors import Ambiguous, BadArgument, Conflict, NotFound
+from minutebook.extract.corrections import joined, without
 from minutebook.extract.records import free_id
 from minutebook.extract.validation import one_line
 from minutebook.model.engagement import (
@@ -24,13 +27,16 @@ from minutebook.model.engagement import (
 from minutebook.model.said import (
     ENGAGEMENT_FIELDS,
     SESSION_FIELDS,
+    Hide,
     Join,
     Move,
     Note,
+    Ranges,
     Renumber,
     Said,
     Set,
     Split,
+    Star,
     Statement,
     Thread,
     Undo,
@@ -43,13 +49,22 @@ from minutebook.record.store import PATIENCE, patiently
 _CHOICES: dict[str, Sequence[str]] = {"method": METHODS, "phase": PHASES}
 _OF_ENGAGEMENTS = (Split, Join, Move, Thread, Unthread)
 _LONGEST_THREAD = 80
-_MAY_BE_EMPTY = ("outcome", "key_decisions")
+_MAY_BE_EMPTY = ("outcome", "key_decisions", *SESSION_FIELDS)
+
+
+class Recut(msgspec.Struct, frozen=True):
+    """What became of the engagements of a session whose boundaries were moved."""
+
+    gone: tuple[Engagement, ...] = ()
+    changed: tuple[Engagement, ...] = ()
+    hidden_rounds: Ranges = ()
 
 
 class Spoken(msgspec.Struct, frozen=True, kw_only=True):
     """What was written down, and what is shown since."""
 
-    said: Said
+    said: Said | None
+    """What was written down; None where a person had said so already, and it holds."""
     undone: Said | None = None
     """What was taken back."""
     session: SessionRecord
@@ -59,6 +74,10 @@ class Spoken(msgspec.Struct, frozen=True, kw_only=True):
     """What a split made."""
     gone: tuple[Engagement, ...] = ()
     """Engagements that were left without a round, as they were before."""
+    changed: tuple[Engagement, ...] = ()
+    """Other engagements that have other rounds since, as they are now."""
+    hidden_rounds: Ranges = ()
+    """Rounds that went to a hidden engagement, and were in none."""
     thread: str | None = None
     """The thread that the engagement belongs to, where that was the question."""
     indexed: bool = True
@@ -83,58 +102,135 @@ def say_all(archive: Archive, session: str, statements: Sequence[Statement]) -> 
         if isinstance(statement, Undo):
             assert not more
             taken_back = _last(archive, session_id)
+            if statement.of not in ("", taken_back.id):
+                raise BadArgument(
+                    f"'{statement.of}' is not the last correction; that is '{taken_back.id}'."
+                )
             session_id, checked = session_id or taken_back.session_id, [Undo(taken_back.id)]
         else:
             assert session_id is not None
             record = archive.stored_record(session_id)
             before = record.engagements
             checked = [_checked(archive, record, one) for one in statements]
-        told: list[Said] = []
+        told: list[Said | None] = []
         of = taken_back.said_of or session_id if taken_back is not None else session_id
         for one in checked:
+            if taken_back is None and _is_so(archive, record, one):
+                told.append(None)
+                continue
             add_said(layout, of, one)
             told.append(archive.minutes.said(of)[-1])
     indexed = index_said(archive, session_id)
-    gone = left_without_rounds(archive, session_id, before)
-    return [_spoken(archive, session_id, said, taken_back, gone, indexed) for said in told]
+    return [
+        _spoken(archive, session_id, one, said, taken_back, before, indexed)
+        for one, said in zip(checked, told, strict=True)
+    ]
 
 
-def left_without_rounds(
-    archive: Archive, session_id: str, before: Sequence[Engagement]
-) -> tuple[Engagement, ...]:
-    """Engagements of a session that are no more, since others have their rounds now."""
-    now = {engagement.id for engagement in archive.stored_record(session_id).engagements}
-    return tuple(hidden(e, archive.hide) for e in before if e.id not in now)
+def recut(
+    archive: Archive, session_id: str, before: Sequence[Engagement], meant: Collection[str]
+) -> Recut:
+    """What became of engagements, beside those that were meant, since some had other rounds."""
+    now = archive.stored_record(session_id).engagements
+    known, left = {e.id: e.ranges for e in before}, {e.id for e in now}
+    unseen = joined(tuple(part for e in now if e.hidden for part in e.ranges))
+    were = joined(tuple(part for e in before if e.hidden for part in e.ranges))
+    return Recut(
+        tuple(hidden(e, archive.hide) for e in before if e.id not in left),
+        tuple(
+            hidden(e, archive.hide)
+            for e in now
+            if e.id not in meant and known.get(e.id) != e.ranges
+        ),
+        without(unseen, were),
+    )
 
 
 def _spoken(
     archive: Archive,
     session_id: str,
-    said: Said,
+    statement: Statement,
+    said: Said | None,
     undone: Said | None,
-    gone: tuple[Engagement, ...],
+    before: Sequence[Engagement],
     indexed: bool,
 ) -> Spoken:
     record = archive.record(session_id)
-    shown = hidden(said, archive.hide)
-    last = undone.statement if undone is not None else said.statement
+    last = undone.statement if undone is not None else statement
     about = getattr(last, "engagement", "")
-    made = said.statement.made if isinstance(said.statement, Split) else ""
+    made = statement.made if isinstance(statement, Split) else ""
     found = dict(zip(_ids(archive, record), record.engagements, strict=True))
+    is_cut = isinstance(statement, Split | Join) or _moves(statement)
+    cut = recut(archive, session_id, before, (about, made)) if is_cut else Recut()
     if undone is not None:
         undone = hidden(msgspec.structs.replace(undone, undone=True), archive.hide)
     return Spoken(
-        said=shown,
+        said=hidden(said, archive.hide) if said is not None else None,
         undone=undone,
         session=record,
         engagement=found.get(about),
         made=found.get(made),
-        gone=gone if _moves(said.statement) else (),
+        gone=cut.gone if _moves(statement) else (),
+        changed=cut.changed,
+        hidden_rounds=cut.hidden_rounds,
         thread=_thread_of(archive, session_id, last)
         if isinstance(last, Thread | Unthread)
         else None,
         indexed=indexed,
     )
+
+
+def _is_so(archive: Archive, record: SessionRecord, statement: Statement) -> bool:
+    """Whether a person said this before, and it holds. What only an extractor says may change."""
+    if isinstance(statement, Undo):
+        return False
+    if not statement.engagement:
+        own = session_said(archive.minutes.said(record.session_id))
+        if _is_said_of_copies(archive, record.session_id):
+            return False  # it may hold for them again
+        match statement:
+            case Star():
+                return own.starred
+            case Hide():
+                return own.hidden
+            case Note(text=text):
+                return bool(text) and own.note == text
+            case Set(values=values):
+                return all(text and getattr(own, field) == text for field, text in values.items())
+        return False
+    found = find_engagement(record, statement.engagement)
+    match statement:
+        case Star():
+            return found.starred
+        case Hide():
+            return found.hidden
+        case Note(text=text):
+            return bool(text) and found.note == text
+        case Thread(name=name):
+            return found.said_thread == name
+        case Move(first=first, last=last):
+            return _is_set(record, found, "turn_range", (first, last))
+        case Set(values=values):
+            return all(_is_set(record, found, field, value) for field, value in values.items())
+    return False
+
+
+def _is_said_of_copies(archive: Archive, session_id: str) -> bool:
+    """Whether a person spoke of a copy of a session as a whole."""
+    copies = affected(session_id, archive.ledger().sessions) - {session_id}
+    return any(
+        getattr(item.statement, "engagement", None) == ""
+        for id in copies
+        for item in archive.minutes.said(id)
+    )
+
+
+def _is_set(record: SessionRecord, engagement: Engagement, field: str, value: object) -> bool:
+    """Whether a person gave a field this value."""
+    if field == "turn_range" and engagement.parts:
+        return False
+    said = f"{engagement.id}.{field}" in record.corrected
+    return said and getattr(engagement, field) == value
 
 
 def _moves(statement: object) -> bool:
@@ -299,5 +395,4 @@ def find_engagement(record: SessionRecord, name: str) -> Engagement:
 
 def _covering(engagement: Engagement) -> str:
     """An engagement's id, and the rounds it covers."""
-    spans = (str(a) if a == b else f"{a}-{b}" for a, b in engagement.ranges)
-    return f"{engagement.id} (#{', '.join(spans)})"
+    return f"{engagement.id} (#{spans_text(engagement.ranges)})"

@@ -105,6 +105,10 @@ class SessionList(msgspec.Struct, frozen=True):
     unusable: list[Trouble]
     hidden: int = 0
     """Sessions that a person hid."""
+    hidden_ghosts: int = 0
+    """Those of them that are ghosts, which a list with hidden ones leaves out all the same."""
+    hidden_copies: int = 0
+    """Those that are nothing but copies of others, likewise."""
     copies_hidden: int = 0
     """Sessions that are nothing but copies of others."""
 
@@ -335,14 +339,19 @@ def chosen(
     visible = [session for session in wanted if hidden or not session.hidden]
     passing = [session for session in visible if ghosts or not session.ghost]
     shown = passing if copies else without_copies(passing, edges())
+    unseen = [session for session in wanted if session.hidden and not hidden]
+    listed = [session for session in unseen if ghosts or not session.ghost]
+    with_them = listed if copies or not listed else without_copies([*passing, *listed], edges())
     shown.sort(key=lambda session: (session.when, session.id), reverse=True)
     return SessionList(
         shown,
         len(visible) - len(passing),
         len(sessions) - len(wanted),
         sorted(unusable, key=lambda trouble: str(trouble.path)),
-        len(wanted) - len(visible),
-        len(passing) - len(shown),
+        hidden=len(unseen),
+        hidden_ghosts=len(unseen) - len(listed),
+        hidden_copies=len(listed) - sum(session.hidden for session in with_them),
+        copies_hidden=len(passing) - len(shown),
     )
 
 

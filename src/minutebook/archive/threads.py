@@ -19,7 +19,9 @@ from minutebook.derive.references import pulled
 from minutebook.derive.threads import Key, Origin, Part, Thread, threads_of
 from minutebook.derive.times import instant
 from minutebook.errors import NotFound
+from minutebook.extract.validation import one_line
 from minutebook.model.engagement import OPEN_PHASES, Engagement, SessionRecord
+from minutebook.model.said import Thread as Said
 from minutebook.model.session import project_of
 
 if TYPE_CHECKING:  # the search behind it takes long to load, and `ingest` needs none
@@ -65,8 +67,9 @@ class Threads(msgspec.Struct, frozen=True):
     def named(self, name: str) -> Thread:
         """The thread of an id, or of the start of one."""
         ids = [thread.id for thread in self.every]
-        fitting = [t for t in self.every if t.id == name]
-        fitting = fitting or [t for t in self.every if t.id.startswith(name)]
+        meant = name.casefold()
+        fitting = [t for t in self.every if t.id.casefold() == meant]
+        fitting = fitting or [t for t in self.every if t.id.casefold().startswith(meant)]
         if len(fitting) == 1:
             return fitting[0]
         if fitting:
@@ -115,14 +118,25 @@ def _found(archive: Archive) -> Threads:
         (record.session_id, engagement.id): (record, engagement) for record, engagement in shown
     }
     copies = _copies(records.values(), pairs)
+    spelled = _spelled(archive)
     said = {
-        key: engagement.said_thread or None
+        key: spelled.get(engagement.said_thread.casefold(), engagement.said_thread) or None
         for key, (_, engagement) in pairs.items()
         if engagement.said_thread is not None
     }
     every = threads_of((_part(*pair) for pair in shown), _origins(archive), said)
     by_key = {key: thread for thread in every for key in thread.members}
     return Threads(every, by_key, copies, pairs)
+
+
+def _spelled(archive: Archive) -> dict[str, str]:
+    """Names of threads as a person first wrote them, by their small letters."""
+    found: dict[str, str] = {}
+    for item in archive.minutes.all_said():
+        if isinstance(item.statement, Said) and not item.undone:
+            name = one_line(item.statement.name)
+            found.setdefault(name.casefold(), name)
+    return found
 
 
 def _origins(archive: Archive) -> dict[str, list[Origin]]:

@@ -14,7 +14,7 @@ from minutebook.cli.corrected import of_copy, print_spoken
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.derive.times import instant
-from minutebook.errors import NotFound
+from minutebook.errors import BadArgument, NotFound
 from minutebook.model.said import (
     Hide,
     Join,
@@ -69,7 +69,7 @@ def command() -> None:
     ENGAGEMENT is its id, the start of its id, or the number of a round in it. Its fields are
     topic, project, method, phase, outcome, turn_range (3-7) and key_decisions: one each time, or
     several with ; between them (\\; is a semicolon). A session's fields are title, agent_name,
-    agent_role and summary.
+    agent_role and summary; an empty one (title=) shows what was recorded again.
 
     If a session has the name of a command, put -- first: `minutebook correct -- split title=X`.
 
@@ -117,7 +117,9 @@ def set_(
     book = opened(archive, roots)
     unnamed = click.get_current_context().meta.get(_UNNAMED, False)
     if unnamed and book.exists and not any(map(is_setting, words)):
-        session = _session_or_command(book, session)
+        name, session = session, _session_or_command(book, session)
+        if words[0] in command.commands:
+            raise BadArgument(f"The command comes first: `minutebook correct {words[0]} {name} …`.")
     print_spoken(book, set_fields(book, session, words), as_json)
 
 
@@ -153,13 +155,13 @@ def split(session: str, engagement: str, round: int, **options: Any) -> None:
 @command.command("join")
 @click.argument("session", shell_complete=completion.sessions)
 @click.argument("engagement", shell_complete=completion.engagements)
-@click.argument("other", metavar="ENGAGEMENT", shell_complete=completion.engagements)
+@click.argument("other", shell_complete=completion.engagements)
 @_common
 def join(session: str, engagement: str, other: str, **options: Any) -> None:
     """Merge two engagements into one.
 
-    It keeps the topic, project and method of the first one you name, the decisions of both, and
-    the phase and outcome of the one that ended last.
+    It keeps the topic, project and method of ENGAGEMENT, the decisions of both, and the phase and
+    outcome of the one that ended last. OTHER is named like ENGAGEMENT.
 
     \b
     Example:
@@ -272,11 +274,21 @@ def list_(session: str | None, roots: tuple[str, ...], archive: str | None, as_j
     if as_json:
         print_json(said=[with_words(item) for item in said])
         return
-    for item in said:
+    shown = [
+        item for item in said if not isinstance(item.statement, Undo)
+    ]  # what it took is marked
+    for item in shown:
         when = instant(item.at)
         at = when.strftime("%Y-%m-%d %H:%M") if when else "(before)"
         of = "" if session else f"{terminal.one_line(book.short(item.session_id))}  "
-        line = f"{at:16}  {item.id}  {of}{terminal.one_line(in_words(item))}{of_copy(book, item)}"
-        terminal.say(terminal.quiet(f"{line} (taken back)") if item.undone else line)
-    if not said:
+        lead = f"{at:16}  {of}"
+        words = f"{terminal.one_line(in_words(item))}{of_copy(book, item)}"
+        words = f"{words} (taken back)" if item.undone else words
+        line = (
+            terminal.hanging(f"{lead}{words}", len(lead))
+            if terminal.is_terminal()
+            else f"{lead}{words}"
+        )
+        terminal.say(terminal.quiet(line) if item.undone else line)
+    if not shown:
         terminal.note(f"There is no correction of {'this' if session else 'any'} session.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from minutebook.archive import Archive
 from minutebook.archive.saying import Spoken
@@ -13,19 +13,28 @@ from minutebook.model.engagement import Engagement
 from minutebook.model.said import Said, Set
 from minutebook.verbs.correct import in_words, with_words
 
+if TYPE_CHECKING:
+    from minutebook.verbs.tag import Tagged
+
+ALREADY = "You said so already: nothing was recorded."
+
 
 def print_spoken(book: Archive, spoken: Spoken, as_json: bool) -> None:
     if as_json:
         print_json(
             said=with_words(spoken.said),
-            undone=with_words(spoken.undone) if spoken.undone is not None else None,
+            undone=with_words(spoken.undone),
             engagement=spoken.engagement,
             made=spoken.made,
             gone=spoken.gone,
+            changed=spoken.changed,
+            hidden_rounds=spoken.hidden_rounds,
             thread=spoken.thread,
             session=spoken.session,
         )
         return
+    if spoken.said is None:
+        terminal.note(ALREADY)
     if spoken.undone is not None:
         name = terminal.one_line(book.short(spoken.session.session_id))
         words = f"{in_words(spoken.undone)}{of_copy(book, spoken.undone)}"
@@ -34,12 +43,12 @@ def print_spoken(book: Archive, spoken: Spoken, as_json: bool) -> None:
         for engagement in (spoken.engagement, spoken.made):
             if engagement is not None:
                 terminal.say(_line(engagement))
-        if isinstance(set_ := spoken.said.statement, Set):
+        if spoken.said is not None and isinstance(set_ := spoken.said.statement, Set):
             _print_set(spoken.engagement, set_)
     else:
         _print_session(book, spoken)
     name = terminal.one_line(book.short(spoken.session.session_id))
-    print_gone(spoken.gone, f"correct undo {name}")
+    print_recut(spoken, f"correct undo {name}")
     if not spoken.indexed:
         terminal.note("Another run is writing the archive; it will update the index page.")
 
@@ -49,13 +58,19 @@ def of_copy(book: Archive, said: Said) -> str:
     return f" (said of {terminal.one_line(book.short(said.said_of))})" if said.said_of else ""
 
 
-def print_gone(gone: Sequence[Engagement], undo: str) -> None:
-    """Engagements that lost all their rounds to another one, and the verb that undoes it."""
-    for engagement in gone:
+def print_recut(done: Spoken | Tagged, undo: str) -> None:
+    """Other engagements whose rounds changed, those that have none left, and the verb that undoes
+    it."""
+    for engagement in done.changed:
+        terminal.say(f"Also changed: {_line(engagement)}")
+    if done.hidden_rounds:
+        rounds = rounds_text(done.hidden_rounds)
+        terminal.say(f"Lists leave out {rounds} now, in a hidden engagement.")
+    for engagement in done.gone:
         topic = f"{engagement.topic} ({rounds_text(engagement.ranges)})"
         terminal.say(terminal.one_line(f"No round is left of: {topic}."))
-    if gone:
-        terminal.say(f"`minutebook {undo}` brings {'it' if len(gone) == 1 else 'them'} back.")
+    if done.gone:
+        terminal.say(f"`minutebook {undo}` brings {'it' if len(done.gone) == 1 else 'them'} back.")
 
 
 def _print_set(engagement: Engagement, said: Set) -> None:

@@ -16,7 +16,6 @@ from minutebook.model.session import project_of
 
 _SIDES = {"asked": "you", "answered": "agent"}
 _NAME = 36  # cells that a name and a project need
-_NAMED = ("topic", "title")  # what the first line or the topic says already
 
 
 def print_hits(
@@ -86,12 +85,17 @@ def _print_hit(archive: Archive, hit: Hit, address: str, *, windows: bool) -> No
     if windows and hit.window is not None:
         also = f" · window {hit.window:.1f} %{also}"
     left -= len(also)
-    named = click.style(terminal.fit(who, max(10, left)), bold=True) + also
-    terminal.say(f"{day}  {click.style(address, fg='cyan')}  {named}")
-    if hit.snippet.text and hit.side and (hit.side not in _NAMED or hit.engagement is None):
+    first = terminal.fit(who, max(10, left))
+    terminal.say(f"{day}  {click.style(address, fg='cyan')}  {click.style(first, bold=True)}{also}")
+    if hit.snippet.text and hit.side and not (hit.engagement and _is_named(hit, first)):
         _print_passage(hit.snippet, _SIDES.get(hit.side, hit.side))
     elif hit.engagement is not None:
         _print_topic(hit.engagement)
+
+
+def _is_named(hit: Hit, first: str) -> bool:
+    """Whether the first line, or the line with the topic, says already what was found."""
+    return hit.side == "topic" or (hit.side == "title" and hit.snippet.text in first)
 
 
 def _print_passage(snippet: Snippet, side: str) -> None:
@@ -114,7 +118,7 @@ def _print_more(hit: Hit) -> None:
     """The engagement it belongs to, and how to go on with the session."""
     if hit.snippet.text and hit.side is None:  # of a list
         _print_passage(hit.snippet, "outcome")
-    elif hit.engagement is not None and hit.snippet.text and hit.side not in _NAMED:
+    elif hit.engagement is not None and hit.snippet.text and not _is_named(hit, hit.name or ""):
         _print_topic(hit.engagement)
     if hit.engagement is not None and hit.engagement.note:
         terminal.say(terminal.quiet(f"  note: {terminal.one_line(hit.engagement.note)}"))

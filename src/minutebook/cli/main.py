@@ -191,7 +191,7 @@ def _run(arguments: list[str]) -> int:
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.ClickException as error:
-        click.echo(_printable(_sentence(error)), err=True)
+        click.echo(_wrapped(_sentence(error)), err=True)
         return 2
     except (click.Abort, KeyboardInterrupt):
         click.echo("Stopped.", err=True)
@@ -200,7 +200,7 @@ def _run(arguments: list[str]) -> int:
         from minutebook.archive.masking import hide  # it may name a title or a file's words
         from minutebook.cli.remedies import worded
 
-        click.echo(_printable(hide(worded(error))), err=True)
+        click.echo(_wrapped(hide(worded(error))), err=True)
         return 2
     except BrokenPipeError:
         raise
@@ -249,6 +249,13 @@ def _say_error(error: OSError) -> int:
     place = f"{error.filename}: " if error.filename else ""
     click.echo(_printable(f"{place}{error.strerror or error}."), err=True)
     return 2
+
+
+def _wrapped(text: str) -> str:
+    """What can be printed of a text, wrapped at words where a person reads it."""
+    from minutebook.cli import terminal
+
+    return terminal.prose(_printable(text))
 
 
 def _printable(text: str) -> str:

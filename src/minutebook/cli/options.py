@@ -153,4 +153,11 @@ def name_damage(archive: Archive) -> None:
         path, reason = terminal.one_line(str(trouble.path)), terminal.one_line(trouble.reason)
         reason = _SAID_TWICE.sub(r"\1", reason).rstrip(".")
         how = "is not fully understood" if NEWER in reason else "is damaged"
-        terminal.note(f"{path} {how}: {reason}. The rest was read.")
+        layout = archive.layout
+        ends = ""
+        if (
+            trouble.path in (layout.corrections, layout.tags, layout.threads)
+            and NEWER not in reason
+        ):
+            ends = " Delete what cannot be read from the file, and this note ends."
+        terminal.note(terminal.prose(f"{path} {how}: {reason}. The rest was read.{ends}"))

@@ -111,6 +111,8 @@ def command(
             ghosts_hidden=found.ghosts_hidden,
             copies_hidden=found.copies_hidden,
             hidden=found.hidden,
+            hidden_ghosts=found.hidden_ghosts,
+            hidden_copies=found.hidden_copies,
             unusable=found.unusable,
             **whole,
         )
@@ -308,8 +310,14 @@ def print_remarks(
         hidden.append(terminal.plural(found.ghosts_hidden, "ghost") + " (--ghosts)")
     if found.copies_hidden:
         hidden.append(terminal.plural(found.copies_hidden, "copy", "copies") + " (--copies)")
-    if found.hidden:
-        hidden.append(f"{found.hidden:,} hidden (--hidden)")
+    if plain := found.hidden - found.hidden_ghosts - found.hidden_copies:
+        hidden.append(f"{plain:,} hidden (--hidden)")
+    if found.hidden_ghosts:
+        ghosts = terminal.plural(found.hidden_ghosts, "hidden ghost")
+        hidden.append(f"{ghosts} (--hidden --ghosts)")
+    if found.hidden_copies:
+        copies = terminal.plural(found.hidden_copies, "hidden copy", "hidden copies")
+        hidden.append(f"{copies} (--hidden --copies)")
     if found.unusable:
         hidden.append(terminal.plural(len(found.unusable), "unusable file") + " (see doctor)")
     if hidden:

@@ -25,13 +25,11 @@ from minutebook.cli.options import (
     secrets_option,
     team_option,
 )
+from minutebook.cli.show_head import print_head, stands_for
 from minutebook.cli.transcript import PARTS, TranscriptPrinter
-from minutebook.derive.times import instant
-from minutebook.derive.wording import lost_with_transcript, rounds_text
+from minutebook.derive.wording import lost_with_transcript
 from minutebook.errors import BadArgument, NotFound
 from minutebook.model import Round, Subagent
-from minutebook.model.engagement import SessionRecord
-from minutebook.sources.registry import SOURCES
 from minutebook.verbs.share_text import with_pictures
 
 
@@ -90,6 +88,9 @@ def command(
             starred=summary.starred,
             hidden=summary.hidden,
             note=summary.note,
+            summary=summary.summary,
+            copy_of=stands_for(book, session_id),
+            engagements=book.record(session_id).engagements,
             lost=summary.lost,
             path=Path(summary.path) if summary.path else reading.document,
             rounds=[with_pictures(msgspec.to_builtins(r), reading.picture) for r in rounds],
@@ -99,11 +100,9 @@ def command(
             **_of_team(book, session_id, reading),
         )
         return
-    _print_header(summary, reading.count, person_of(book, session_id))
-    _print_said(book.record(session_id))
+    only_minutes = bool(reading.withheld) and not reading.count
+    print_head(book, session_id, reading.count, numbers, only_minutes=only_minutes)
     if reading.withheld:
-        if not reading.count:
-            _print_minutes(book.record(session_id))
         terminal.note(reading.withheld)
     printer = TranscriptPrinter(
         parts, shorten=not (full or alone), subagent=partial(_subagent, reading, _known(reading))
@@ -214,61 +213,4 @@ def _of_team(book: Archive, session_id: str, reading: OpenSession) -> dict[str, 
     """Of a team's session: whose it is, and what of it is not shared."""
     if book.remote is None:
         return {}
-    found: dict[str, Any] = {"person": person_of(book, session_id)}
-    if not reading.count:
-        found["engagements"] = book.record(session_id).engagements
-    return found | {"withheld": reading.withheld}
-
-
-def _print_minutes(record: SessionRecord) -> None:
-    """What was worked on, decided and achieved, where that is all there is."""
-    for engagement in record.engagements:
-        method, phase = terminal.one_line(engagement.method), terminal.one_line(engagement.phase)
-        terminal.say()
-        rounds = f"{rounds_text(engagement.ranges)}: {method}, {phase}: "
-        topic = terminal.one_line(engagement.topic)
-        terminal.say(terminal.quiet(rounds) + click.style(topic, bold=True))
-        if engagement.outcome:
-            terminal.say(terminal.prose(terminal.clean(engagement.outcome)))
-        for decision in engagement.key_decisions:
-            terminal.say(f"  - {terminal.one_line(decision)}")
-
-
-def _print_header(summary: SessionSummary, rounds: int, person: str | None) -> None:
-    info = summary.info
-    started = instant(info.started)
-    title = terminal.one_line(summary.name)
-    title = f"★ {title}" if summary.starred else title
-    terminal.say(click.style(terminal.fit(title, terminal.columns()), bold=True))
-    facts = [  # the higher its number, the sooner one is left out on a narrow terminal
-        (3, person),
-        (4, None if info.source == next(iter(SOURCES)) else SOURCES.title_of(info.source)),
-        (2, info.project),
-        (7, info.branch),
-        (6, info.model),
-        (0, f"{started:%Y-%m-%d}" if started else None),
-        (1, terminal.plural(rounds or info.rounds, "round")),
-        (5, terminal.plural(info.subagents, "subagent") if info.subagents else None),
-    ]
-    told = [(rank, terminal.one_line(fact)) for rank, fact in facts if fact]
-    terminal.say(terminal.quiet(terminal.first_that_fit(told, terminal.columns())))
-    terminal.say(terminal.quiet(terminal.one_line(info.id)))
-
-
-def _print_said(record: SessionRecord) -> None:
-    """What a person said of the session and its engagements."""
-    if record.corrected or record.note or record.hidden:
-        told = (
-            ("hidden", "from lists and statistics" if record.hidden else ""),
-            ("summary", record.session_summary if "summary" in record.corrected else ""),
-            ("note", record.note),
-        )
-        for what, text in told:
-            if text:
-                terminal.say(f"{terminal.quiet(f'{what}:')} {terminal.one_line(text)}")
-    for engagement in record.engagements:
-        if engagement.starred or engagement.note:
-            star = "★ " if engagement.starred else ""
-            topic = f"{star}{rounds_text(engagement.ranges)}: {engagement.topic}"
-            note = f" ({engagement.note})" if engagement.note else ""
-            terminal.say(terminal.one_line(topic + note))
+    return {"person": person_of(book, session_id), "withheld": reading.withheld}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from minutebook.cli import completion, terminal
-from minutebook.cli.corrected import print_gone
+from minutebook.cli.corrected import print_recut
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.verbs.tag import NOTHING, tag
@@ -44,4 +44,4 @@ def command(
     what = terminal.one_line(tagged.engagement_id or "no engagement")
     name = terminal.one_line(book.short(tagged.session_id))
     terminal.say(f"{count} of {name} tagged with {what}.")
-    print_gone(tagged.gone, f"tag {name} {rounds.strip()} {NOTHING}")
+    print_recut(tagged, f"tag {name} {rounds.strip()} {NOTHING}")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import click
 
+from minutebook.archive.saying import Spoken
 from minutebook.cli import completion, terminal
+from minutebook.cli.corrected import ALREADY
 from minutebook.cli.json_output import print_json
 from minutebook.cli.options import archive_options, json_option, opened
 from minutebook.errors import BadArgument
@@ -49,11 +51,27 @@ def command(
     refuse_nothing(book, session, statement)
     spoken = book.say(session, statement)
     id = spoken.engagement.id if spoken.engagement is not None else engagement
+    session_id, hidden = spoken.session.session_id, _hidden(spoken)
     if as_json:
-        done = {"session_id": spoken.said.session_id, "engagement_id": id, "thread": spoken.thread}
-        print_json(threaded=done)
+        done = {"session_id": session_id, "engagement_id": id, "thread": spoken.thread}
+        print_json(threaded={**done, "hidden": hidden is not None})
         return
-    print_thread(book.short(spoken.said.session_id), id, spoken.thread)
+    short = terminal.one_line(book.short(session_id))
+    if spoken.said is None:
+        terminal.note(ALREADY)
+    said = spoken.engagement.said_thread if spoken.engagement is not None else None
+    print_thread(short, id, spoken.thread or said)
+    if hidden is not None:
+        way = terminal.one_line(f"correct unhide {short}{hidden}")
+        terminal.say(f"It is hidden, so threads leave it out; `minutebook {way}` shows it again.")
+
+
+def _hidden(spoken: Spoken) -> str | None:
+    """What to name beside the session to show an engagement again; None where it is not hidden."""
+    if spoken.session.hidden:
+        return ""
+    engagement = spoken.engagement
+    return f" {engagement.id}" if engagement is not None and engagement.hidden else None
 
 
 def print_thread(session: str, engagement: str, thread: str | None) -> None:

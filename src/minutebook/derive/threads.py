@@ -265,10 +265,12 @@ class _Groups:
     def __init__(self, parts: Sequence[Part], names: Mapping[Key, str]) -> None:
         self._above: dict[Key, Key] = {part.key: part.key for part in parts}
         self.names: dict[Key, str] = {}
-        # A name may be the id of a thread that was found.
+        # A name may be the id of a thread that was found; however it is written, it is one name.
         first = {thread_id(part.key): part.key for part in parts}
+        spelled = {id.casefold(): id for id in first}
         for part in parts:
             if (name := names.get(part.key)) is not None:
+                name = spelled.setdefault(name.casefold(), name)
                 self.names[part.key] = name
                 self.join(first.setdefault(name, part.key), part.key)
 

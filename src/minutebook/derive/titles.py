@@ -11,6 +11,7 @@ from minutebook.model import SessionInfo
 
 _LONGEST = 120
 _LOOKED_AT = 2_000  # characters
+_SUMMARY_TOPICS = 4
 
 
 class Topical(Protocol):
@@ -31,6 +32,15 @@ def session_title(info: SessionInfo, engagements: Sequence[Topical] = ()) -> str
         longest = max(engagements, key=lambda part: part.turn_range[-1] - part.turn_range[0])
         return longest.topic
     return given or None
+
+
+def topics_summary(title: str | None, topics: Sequence[str]) -> str:
+    """What a session came to, where all that is known of it is its title and its topics."""
+    told = list(topics[:_SUMMARY_TOPICS])
+    if title and not (told and title in told[0]):
+        told = [title, *told]
+    more = len(topics) - _SUMMARY_TOPICS
+    return ". ".join(told) + (f", and {more} more." if more > 0 else ".") if told else ""
 
 
 def plain_title(text: str) -> str:

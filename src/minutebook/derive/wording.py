@@ -26,11 +26,15 @@ def pretty(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2, default=str)
 
 
+def spans_text(ranges: Iterable[tuple[int, int]]) -> str:
+    """``3``, ``3-7``, ``3-5, 9``."""
+    return ", ".join(f"{first}" if first == last else f"{first}-{last}" for first, last in ranges)
+
+
 def rounds_text(ranges: Iterable[tuple[int, int]]) -> str:
     """``round 3``, ``rounds 3-7``, ``rounds 3-5, 9``."""
-    parts = [f"{first}" if first == last else f"{first}-{last}" for first, last in ranges]
-    one = len(parts) == 1 and "-" not in parts[0]
-    return f"{'round' if one else 'rounds'} {', '.join(parts)}"
+    spans = spans_text(ranges)
+    return f"{'round' if spans.isdecimal() else 'rounds'} {spans}"
 
 
 def lost_with_transcript(rounds: int) -> str:

@@ -104,7 +104,7 @@ class Undo(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", ta
     """Take back the last thing said."""
 
     of: str = ""
-    """Id of what is taken back."""
+    """Id of what is taken back; if you name it, it must be the last."""
 
 
 class Renumber(msgspec.Struct, frozen=True, tag_field="kind", tag="renumber"):

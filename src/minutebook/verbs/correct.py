@@ -10,6 +10,7 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.saying import Spoken, find_engagement
+from minutebook.derive.wording import rounds_text
 from minutebook.errors import BadArgument
 from minutebook.model.engagement import Engagement
 from minutebook.model.said import (
@@ -62,7 +63,9 @@ def set_fields(archive: Archive, session: str, words: Sequence[str]) -> Spoken:
         field, text = parse_setting(setting, fields)
         given.setdefault(field, []).append(text)
     values = {field: _parsed(field, texts) for field, texts in given.items()}
-    return archive.say(session, Set(engagement, values=values))
+    statement = Set(engagement, values=values)
+    refuse_nothing(archive, session, statement)
+    return archive.say(session, statement)
 
 
 def is_setting(word: str) -> bool:
@@ -143,12 +146,17 @@ def refuse_nothing(archive: Archive, session: str, statement: Statement) -> None
             field, what, nothing = "note", "note", ""
         case Unthread():
             field, what, nothing = "said_thread", "thread that you named", None
+        case Set(engagement="", values=values) if not any(str(v).strip() for v in values.values()):
+            field, what, nothing = "corrected", f"{' or '.join(values)} that you gave", ()
         case _:
             return
     record = archive.stored_record(archive.resolve(session))
     engagement = statement.engagement
     meant = find_engagement(record, engagement) if engagement else record
-    if getattr(meant, field) == nothing:
+    found = getattr(meant, field)
+    if isinstance(statement, Set):
+        found = tuple(name for name in statement.values if name in record.corrected)
+    if found == nothing:
         name = f"'{engagement}'" if engagement else "The session"
         raise BadArgument(f"{name} has no {what}: nothing was changed.")
 
@@ -173,14 +181,18 @@ def in_words(said: Said, names: Mapping[str, str] | None = None) -> str:
     what = called(about, rounds) if about else "the session"
     match statement:
         case Set(values=values):
-            told = ", ".join(f"{field}={value_in_words(value)}" for field, value in values.items())
+            empty = "emptied" if about else "as recorded"
+            told = ", ".join(
+                f"{field}={value_in_words(value)}" if value else f"{field} {empty}"
+                for field, value in values.items()
+            )
             return f"{what}: {told}" if about else told
         case Split(round=round, made=made):
             return f"split {what} at round {round}: {called(made, ((round, round),))} begins there"
         case Join(other=other, other_rounds=others):
             return f"joined {called(other, others)} to {what}"
         case Move(first=first, last=last):
-            return f"moved {what} to rounds {first}-{last}"
+            return f"moved {what} to {rounds_text([(first, last)])}"
         case Star():
             return f"starred {what}"
         case Unstar():
@@ -196,9 +208,8 @@ def in_words(said: Said, names: Mapping[str, str] | None = None) -> str:
         case Unthread():
             return f"removed what was said of the thread of {what}"
         case Tag(first=first, last=last, engagement=engagement):
-            rounds = f"{first} to the end" if last is None else f"{first}-{last}"
-            name = f"tagged rounds {rounds} with '{engagement}'"
-            return name if engagement else f"took the tag off rounds {rounds}"
+            tagged = rounds_text([(first, last)]) if last else f"rounds {first} to the end"
+            return f"tagged {tagged} with '{engagement}'" if engagement else f"untagged {tagged}"
         case Undo(of=of):
             return f"took back {of}"
         case Renumber():
@@ -207,8 +218,10 @@ def in_words(said: Said, names: Mapping[str, str] | None = None) -> str:
             return f"(a newer minutebook wrote this: {kind or 'unknown'})"
 
 
-def with_words(said: Said) -> dict[str, Any]:
-    """One thing that was said as plain values, and as a sentence."""
+def with_words(said: Said | None) -> dict[str, Any] | None:
+    """One thing that was said as plain values, and as a sentence; None for nothing."""
+    if said is None:
+        return None
     fields = ((name, getattr(said, name)) for name in Said.__struct_fields__)
     return {**msgspec.to_builtins(dict(fields)), "words": in_words(said)}
 
@@ -218,5 +231,5 @@ def value_in_words(value: str | tuple[str | int, ...]) -> str:
     if isinstance(value, str):
         return value
     if all(isinstance(part, int) for part in value):
-        return "-".join(map(str, value))
+        return "-".join(map(str, dict.fromkeys(value)))
     return "; ".join(str(part).replace(";", r"\;") for part in value)

@@ -93,7 +93,8 @@ def period_words(report: Report, safe: Callable[[str], str] = str) -> str:
 def _session(session: ReportedSession, engagements: int) -> list[str]:
     counts = (plural(engagements, "engagement"), plural(session.rounds, "round"))
     said = [harmless(session.summary), ""] if session.summary else []
-    return ["{} in {}.".format(*counts), "", *said]
+    copy = f" A copy of {session.copy_of}." if session.copy_of else ""
+    return ["{} in {}.{}".format(*counts, copy), "", *said]
 
 
 def _project(minutes: ProjectMinutes, *, titled: bool) -> list[str]:

@@ -6,11 +6,11 @@ import msgspec
 
 from minutebook.archive.archive import Archive
 from minutebook.archive.names import parse_rounds, runs
-from minutebook.archive.saying import left_without_rounds
+from minutebook.archive.saying import recut
 from minutebook.archive.upkeep import index_said
 from minutebook.errors import BadArgument
 from minutebook.model.engagement import Engagement
-from minutebook.model.said import Tag
+from minutebook.model.said import Ranges, Tag
 from minutebook.record.said import add_said
 from minutebook.record.store import PATIENCE, patiently
 
@@ -23,6 +23,10 @@ class Tagged(msgspec.Struct, frozen=True):
     engagement_id: str | None
     gone: tuple[Engagement, ...] = ()
     """Engagements that were left without a round, as they were before."""
+    changed: tuple[Engagement, ...] = ()
+    """Other engagements that have other rounds since, as they are now."""
+    hidden_rounds: Ranges = ()
+    """Rounds that went to a hidden engagement, and were in none."""
 
 
 def tag(archive: Archive, session: str, rounds: str, engagement_id: str) -> Tagged:
@@ -43,5 +47,6 @@ def tag(archive: Archive, session: str, rounds: str, engagement_id: str) -> Tagg
         for first, last in runs(numbers):
             add_said(archive.layout, session_id, Tag(first, None if everything else last, value))
     index_said(archive, session_id)
-    gone = left_without_rounds(archive, session_id, before) if value is not None else ()
-    return Tagged(session_id, len(numbers), value, gone)
+    cut = recut(archive, session_id, before, (label,))
+    gone = cut.gone if value is not None else ()
+    return Tagged(session_id, len(numbers), value, gone, cut.changed, cut.hidden_rounds)

@@ -38,7 +38,7 @@ from minutebook.model.said import (
 from minutebook.verbs.correct import parse_span, refuse_nothing
 from minutebook.web.api import answer
 from minutebook.web.pages import render, session_url, wants_fragment
-from minutebook.web.said_rows import gone_words, names_of, said_rows, words_of
+from minutebook.web.said_rows import names_of, recut_words, said_rows, words_of
 from minutebook.web.state import ServerState
 
 _MARKS: dict[str, Callable[[str], Statement]] = {
@@ -77,11 +77,12 @@ def mend(state: ServerState, session_id: str, body: bytes, *, fragment: bool) ->
     if fragment:
         names = names_of(said.session)
         undone = words_of(said.undone, names) if said.undone is not None else None
-        words = [words_of(item.said, names) for item in spoken]
-        words += [gone_words(engagement) for item in spoken for engagement in item.gone]
+        words = [words_of(i.said, names) if i.said else "you said so already" for i in spoken]
+        words += [text for item in spoken for text in recut_words(item)]
         return answer(words=words, undone=undone)
     back = _still(said, meant)
-    query = urlencode({"done": said.said.id, **({"e": back} if back else {})})
+    done = said.said.id if said.said is not None else ""
+    query = urlencode({"done": done, **({"e": back} if back else {})})
     return RedirectResponse(f"{session_url(session_id)}/mend?{query}", 303)
 
 

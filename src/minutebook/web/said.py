@@ -33,10 +33,12 @@ def say(state: ServerState, session_id: str, body: bytes) -> Response:
     spoken = state.archive.say(session_id, statement)
     return answer(
         said=with_words(spoken.said),
-        undone=with_words(spoken.undone) if spoken.undone is not None else None,
+        undone=with_words(spoken.undone),
         engagement=_builtins(spoken.engagement),
         made=_builtins(spoken.made),
         gone=[_builtins(engagement) for engagement in spoken.gone],
+        changed=[_builtins(engagement) for engagement in spoken.changed],
+        hidden_rounds=spoken.hidden_rounds,
         thread=spoken.thread,
         session=_builtins(spoken.session),
     )

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 import msgspec
 
 from minutebook.archive.masking import unmarked
-from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.archive.saying import Spoken
+from minutebook.derive.wording import rounds_text as spans
+from minutebook.model.engagement import SessionRecord
 from minutebook.model.said import Renumber, Said, Undo, Unread
 from minutebook.verbs.correct import in_words
 from minutebook.web.pages import line, rounds_text
@@ -46,9 +48,13 @@ def names_of(record: SessionRecord) -> dict[str, str]:
     return {unmarked(e.id): rounds_text(e) for e in record.engagements}
 
 
-def gone_words(engagement: Engagement) -> str:
-    """That another engagement has all rounds of one, which is no more."""
-    return line(f"no round is left of {engagement.topic} ({rounds_text(engagement)})")
+def recut_words(spoken: Spoken) -> list[str]:
+    """Other engagements that have other rounds since, or none, and rounds that are hidden now."""
+    changed = [f"also changed: {e.topic} ({rounds_text(e)})" for e in spoken.changed]
+    if spoken.hidden_rounds:
+        changed.append(f"lists leave out {spans(spoken.hidden_rounds)} now")
+    gone = [f"no round is left of {e.topic} ({rounds_text(e)})" for e in spoken.gone]
+    return [line(words) for words in (*changed, *gone)]
 
 
 def words_of(said: Said, names: Mapping[str, str]) -> str:

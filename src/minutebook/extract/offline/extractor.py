@@ -9,6 +9,7 @@ from functools import partial
 import msgspec
 
 from minutebook.derive.activity import Activity
+from minutebook.derive.titles import topics_summary
 from minutebook.extract.offline.boundaries import Cut, find_cuts
 from minutebook.extract.offline.candidates import titles_of
 from minutebook.extract.offline.decisions import decisions_of
@@ -23,8 +24,6 @@ from minutebook.extract.offline.topics import titled, topic_of
 from minutebook.extract.offline.words import Vocabulary
 from minutebook.extract.reply import Reply, ReplyEngagement
 from minutebook.extract.validation import one_line
-
-_SUMMARY_TOPICS = 4
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,7 @@ def _extracted(
         explanations.append(
             partial(_explained, engagements[-1], cut, why, because),
         )
-    summary = one_line(_summary(title, engagements))
+    summary = one_line(topics_summary(title, [engagement.topic for engagement in engagements]))
     return Reply(summary, None, None, engagements), explanations
 
 
@@ -130,11 +129,3 @@ def _ranges(cuts: list[Cut], length: int) -> Iterator[tuple[int, int, Cut | None
     ends = [start for start, _ in starts[1:]] + [length]
     for (start, cut), end in zip(starts, ends, strict=True):
         yield start, end, cut
-
-
-def _summary(title: str | None, engagements: Sequence[ReplyEngagement]) -> str:
-    topics = [engagement.topic for engagement in engagements[:_SUMMARY_TOPICS]]
-    if title and title not in topics[0]:
-        topics = [title, *topics]
-    more = len(engagements) - _SUMMARY_TOPICS
-    return ". ".join(topics) + (f", and {more} more." if more > 0 else ".")
