@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from minutebook.derive.activity import Activity, Commit
-from minutebook.extract.offline.candidates import titles_of
 from minutebook.extract.offline.decisions import decisions_of
 from minutebook.extract.offline.extractor import extract_offline
 from minutebook.extract.offline.headings import heading_of
 from minutebook.extract.offline.outcomes import outcome_of
 from minutebook.extract.offline.picks import picked
 from minutebook.extract.offline.requests import clauses, without_output
+from minutebook.extract.offline.texts import titles_of
 from minutebook.extract.offline.topics import topic_of
 
 

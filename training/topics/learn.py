@@ -10,7 +10,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from minutebook.extract.offline.candidates import Heading, given_title, headings
+from minutebook.extract.offline.candidates import Heading, headings
+from minutebook.extract.offline.texts import given_title
 from minutebook.extract.offline.topic_model import (
     FEATURES,
     READS,

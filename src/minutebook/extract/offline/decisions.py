@@ -14,11 +14,11 @@ from itertools import pairwise
 from minutebook.derive.activity import Activity
 from minutebook.derive.calls import Choice
 from minutebook.derive.markup import without_marks
-from minutebook.extract.offline.candidates import sentences_of, subject_of
 from minutebook.extract.offline.courtesies import without_courtesies
 from minutebook.extract.offline.headings import first_of, is_question, is_wide, length_of, names
 from minutebook.extract.offline.outcomes import as_sentence
 from minutebook.extract.offline.picks import picked
+from minutebook.extract.offline.texts import sentences_of, subject_of
 from minutebook.extract.offline.topic_model import stems
 from minutebook.extract.offline.verbs import is_imperative
 from minutebook.model.engagement import MOST_DECISIONS

@@ -11,7 +11,6 @@ import msgspec
 from minutebook.derive.activity import Activity
 from minutebook.derive.titles import topics_summary
 from minutebook.extract.offline.boundaries import Cut, find_cuts
-from minutebook.extract.offline.candidates import titles_of
 from minutebook.extract.offline.decisions import decisions_of
 from minutebook.extract.offline.features import Session
 from minutebook.extract.offline.methods import method_of
@@ -19,6 +18,7 @@ from minutebook.extract.offline.model import Models, models
 from minutebook.extract.offline.outcomes import outcome_of
 from minutebook.extract.offline.phases import phase_of
 from minutebook.extract.offline.reasons import Reason, Why
+from minutebook.extract.offline.texts import titles_of
 from minutebook.extract.offline.topic_model import Model as TopicModel
 from minutebook.extract.offline.topics import titled, topic_of
 from minutebook.extract.offline.words import Vocabulary

@@ -13,7 +13,6 @@ from collections.abc import Collection, Sequence
 from minutebook.derive.activity import Activity
 from minutebook.derive.markup import without_marks
 from minutebook.derive.wording import plural
-from minutebook.extract.offline.candidates import subject_of
 from minutebook.extract.offline.headings import (
     capital,
     is_wide,
@@ -24,6 +23,7 @@ from minutebook.extract.offline.headings import (
 from minutebook.extract.offline.places import changed_files, is_test
 from minutebook.extract.offline.reports import About, best_report
 from minutebook.extract.offline.requests import is_reply
+from minutebook.extract.offline.texts import subject_of
 from minutebook.extract.offline.together import MainCommit, main_commits
 from minutebook.extract.offline.topic_model import is_same, stems
 from minutebook.extract.offline.verbs import is_imperative

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from minutebook.derive.activity import Activity
 from minutebook.derive.markup import without_marks
-from minutebook.extract.offline.candidates import sentences_of
 from minutebook.extract.offline.headings import is_wide, length_of, names, uncapital
+from minutebook.extract.offline.texts import sentences_of
 from minutebook.extract.offline.topic_model import is_same, stems
 from minutebook.extract.offline.verbs import is_imperative, is_report
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import islice, product
 
 from minutebook.derive.activity import Activity
-from minutebook.extract.offline.candidates import is_telling, subject_of
 from minutebook.extract.offline.headings import (
     MOST_WORDS,
     capital,
@@ -24,6 +23,7 @@ from minutebook.extract.offline.headings import (
     telling,
     uncapital,
 )
+from minutebook.extract.offline.texts import is_telling, subject_of
 from minutebook.extract.offline.topic_model import is_same, stems
 
 _MOST = 12  # commits that are looked at

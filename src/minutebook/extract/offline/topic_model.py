@@ -20,7 +20,7 @@ import msgspec
 from minutebook.derive.activity import Activity
 from minutebook.derive.patterns import WIDE_SIGN, pairs_of
 from minutebook.extract.offline import cues
-from minutebook.extract.offline.candidates import Heading, is_asked, requests_of, sentences_of
+from minutebook.extract.offline.candidates import Heading
 from minutebook.extract.offline.heading_words import SAYING
 from minutebook.extract.offline.headings import (
     deictics,
@@ -31,6 +31,7 @@ from minutebook.extract.offline.headings import (
 )
 from minutebook.extract.offline.places import is_test
 from minutebook.extract.offline.requests import without_command
+from minutebook.extract.offline.texts import is_asked, requests_of, sentences_of
 from minutebook.extract.offline.verbs import is_imperative
 from minutebook.extract.offline.words import ENDING
 

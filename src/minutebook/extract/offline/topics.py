@@ -13,18 +13,7 @@ from dataclasses import replace
 
 from minutebook.derive.activity import Activity
 from minutebook.derive.references import pulled
-from minutebook.extract.offline.candidates import (
-    Heading,
-    faults,
-    given_title,
-    headings,
-    is_asked,
-    is_telling,
-    subject_of,
-    titles_of,
-    troubles,
-    typed_of,
-)
+from minutebook.extract.offline.candidates import Heading, faults, headings, troubles
 from minutebook.extract.offline.courtesies import without_courtesies
 from minutebook.extract.offline.headings import (
     MOST_WORDS,
@@ -41,6 +30,14 @@ from minutebook.extract.offline.headings import (
 )
 from minutebook.extract.offline.places import branch_of, mainly, project_of, touched
 from minutebook.extract.offline.requests import without_command
+from minutebook.extract.offline.texts import (
+    given_title,
+    is_asked,
+    is_telling,
+    subject_of,
+    titles_of,
+    typed_of,
+)
 from minutebook.extract.offline.tickets import called, ticket_of
 from minutebook.extract.offline.together import main_commits, together
 from minutebook.extract.offline.topic_model import (
