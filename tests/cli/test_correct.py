@@ -272,7 +272,7 @@ def test_a_session_may_have_the_name_of_a_command(typed: Typing) -> None:
         (["split", "Reed", "1", "99"], "is not in"),
         (["split", "Reed", "1", "1"], "begins at round 1 already"),
         (["join", "Reed", "1", "2"], "are one already"),
-        (["move", "Reed", "1", "3-1"], "rounds 1 to 3"),
+        (["move", "Reed", "1", "3-1"], "has 3 rounds"),
         (["move", "Reed", "1", "x-y"], "is not a range of rounds"),
         (["star", "Reed", "wrong"], "has no engagement 'wrong'"),
         (["undo", "Wren"], "There is no correction"),

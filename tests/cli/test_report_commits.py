@@ -6,6 +6,7 @@ import json
 from html import escape
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from minutebook.archive import Archive
@@ -15,6 +16,7 @@ from minutebook.derive.committed import last_of_each
 from minutebook.extract.offline import OfflineExtractor
 from minutebook.extract.records import with_facts
 from minutebook.model.engagement import Engagement, SessionRecord
+from minutebook.model.said import Thread
 from minutebook.record.engagements import append_record
 from minutebook.record.indexes import harmless, without_escapes
 from minutebook.verbs.ingest import ingest
@@ -160,6 +162,38 @@ def test_an_outcome_that_only_names_a_listed_commit_is_left_out(tmp_path: Path) 
         report_of(_archive(tmp_path), named_period(since="2026-03-01", until="March 2026"))
     )
     assert "Committed: read settings" not in told and "Committed: something else." in told
+
+
+def test_a_blocked_deployment_is_not_shipped(tmp_path: Path) -> None:
+    """SHARE-02: shipped is what was brought to an end, not what went on elsewhere."""
+    archive = _archive(tmp_path)
+    (record,) = archive.minutes.stored().values()
+    blocked = msgspec.structs.replace(record.engagements[0], method="deploy", phase="blocked")
+    later = msgspec.structs.replace(blocked, id="c", method="build", phase="completed")
+    later = msgspec.structs.replace(later, commits=(), started="2026-03-03T08:00:00Z")
+    other = msgspec.structs.replace(record, session_id="t" * 8, engagements=(later,))
+    append_record(archive.layout, msgspec.structs.replace(record, engagements=(blocked,)))
+    append_record(archive.layout, other)
+    for id, name in ((record.session_id, "a"), (other.session_id, "c")):
+        archive.say(id, Thread(name, name="pruning"))
+    found = report_of(archive, named_period(since="2026-03-01", until="March 2026"))
+    (minutes,) = found.projects
+    assert minutes.open == () and len(minutes.done) == 2  # it went on in its thread
+    assert minutes.deploys == () and minutes.shipped == ()
+
+
+def test_an_outcome_of_several_listed_commits_is_left_out(tmp_path: Path) -> None:
+    """SHARE-02: nor are several subjects told twice."""
+    archive = _archive(tmp_path)
+    (record,) = archive.minutes.stored().values()
+    several = msgspec.structs.replace(
+        record.engagements[1],
+        commits=("3c4d5e6 Sort notes by date", "4d5e6f7 fix: keep empty notes"),
+        outcome="Committed: Sort notes by date; keep empty notes (and 1 more commit).",
+    )
+    append_record(archive.layout, msgspec.structs.replace(record, engagements=(several,)))
+    told = report_markdown(report_of(archive, named_period(since="2026-03-01", until="March 2026")))
+    assert "Committed:" not in told and "keep empty notes" in told
 
 
 def test_words_with_underscores_stay_as_they_are() -> None:

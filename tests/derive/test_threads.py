@@ -124,6 +124,16 @@ def test_the_id_stays_when_the_thread_grows() -> None:
     assert ids == {"e1-11111111"}
 
 
+def test_threads_of_one_minute_have_ids_of_their_own() -> None:
+    """FUT-06: ids of sessions that begin with their time do not make two threads one."""
+    sessions = [f"ses_4f2a1b00{n}ffeAbCdEfGh{n * 4}" for n in "1234"]
+    parts = [
+        part(session, "x", n % 2, branches=(f"feat/{n // 2}",))
+        for n, session in enumerate(sessions)
+    ]
+    assert len({thread.id for thread in found(*parts)}) == 2
+
+
 def test_a_person_has_the_last_word() -> None:
     """FUT-06: a name puts together, also by the id of a thread; None takes out; two names are
     never one thread, whatever ties them."""

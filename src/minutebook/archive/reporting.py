@@ -333,6 +333,7 @@ def _minutes(
     is_open = [work for _, work in works if _key(work) in still]
     dropped = [work for _, work in works if work.phase == DROPPED]
     done = [work for _, work in works if _key(work) not in still and work.phase != DROPPED]
+    deploys = [work for work in done if work.method == "deploy" and work.phase == "completed"]
     pulls = _unique(url for _, engagement in pairs for url in engagement.pull_requests)
     called = pull_titles(archive, pairs)
     return ProjectMinutes(
@@ -346,10 +347,10 @@ def _minutes(
             for text in engagement.key_decisions
         ),
         commits=commits,
-        shipped=_shipped(commits, pairs, done),
+        shipped=_shipped(commits, pairs, deploys),
         pull_requests=pulls,
         pull_titles={url: title for url, title in called.items() if url in pulls},
-        deploys=tuple(work for work in done if work.method == "deploy"),
+        deploys=tuple(deploys),
         open=tuple(is_open),
         dropped=tuple(dropped),
     )
@@ -360,10 +361,10 @@ def _key(work: Work) -> Key:
 
 
 def _shipped(
-    commits: Iterable[str], pairs: Iterable[Pair], done: Iterable[Work]
+    commits: Iterable[str], pairs: Iterable[Pair], deploys: Iterable[Work]
 ) -> tuple[str, ...]:
     """Commits that left the machine, as far as the record knows."""
-    deployed = {_key(work) for work in done if work.method == "deploy"}
+    deployed = {_key(work) for work in deploys}
     left = {
         commit
         for record, engagement in pairs
@@ -374,9 +375,12 @@ def _shipped(
 
 
 def _repeats(outcome: str, topic: str, listed: Iterable[str]) -> bool:
-    """Whether an outcome only names a commit that is listed anyway, or that the topic names."""
+    """Whether an outcome only names commits that are listed anyway, or that the topic names."""
     found = _COMMITTED.fullmatch(outcome)
-    return found is not None and _plain(found[1]) in {_plain(text) for text in (topic, *listed)}
+    if found is None:
+        return False
+    known = {_plain(text) for text in (topic, *listed)}
+    return _plain(found[1]) in known or {_plain(text) for text in found[1].split("; ")} <= known
 
 
 def _plain(text: str) -> str:

@@ -12,11 +12,11 @@ from minutebook.archive.masking import hidden
 from minutebook.archive.names import nearest
 from minutebook.archive.said_of_copies import affected
 from minutebook.archive.upkeep import index_said
-from minutebook.derive.wording import rounds_text, spans_text
+from minutebook.derive.wording import plural, rounds_text, spans_text
 from minutebook.errors import Ambiguous, BadArgument, Conflict, NotFound
 from minutebook.extract.corrections import joined, without
 from minutebook.extract.records import free_id
-from minutebook.extract.validation import one_line
+from minutebook.extract.validation import LONGEST_TEXT, one_line
 from minutebook.model.engagement import (
     METHODS,
     MOST_DECISIONS,
@@ -286,7 +286,7 @@ def _checked(archive: Archive, record: SessionRecord, statement: Statement) -> S
                 raise BadArgument(f"Give field=value; the fields are {_list(fields)}.")
             return msgspec.structs.replace(statement, values=now)
         case Note(text=text):
-            return msgspec.structs.replace(statement, text=one_line(text))
+            return msgspec.structs.replace(statement, text=_line("note", text))
         case Thread(name=name):
             return msgspec.structs.replace(statement, name=_thread(name))
         case Move(first=first, last=last):
@@ -342,16 +342,18 @@ def _value(
         match value:
             case (int(first), int(last)):
                 return _span((first, last), record.rounds)
-        raise BadArgument(f"The session has rounds 1 to {record.rounds}: write turn_range=3-7.")
+        raise BadArgument(
+            f"The session has {plural(record.rounds, 'round')}: write turn_range=3-7."
+        )
     if field == "key_decisions":
         if isinstance(value, str) or not isinstance(value, tuple):
             raise BadArgument("key_decisions is a list of sentences.")
         if len(value) > MOST_DECISIONS:
             raise BadArgument(f"At most {MOST_DECISIONS} decisions: these are {len(value)}.")
-        return tuple(line for text in value if (line := one_line(str(text))))
+        return tuple(line for text in value if (line := _line("decision", str(text))))
     if not isinstance(value, str):
         raise BadArgument(f"The {field} is a text.")
-    text = one_line(value)
+    text = _line(field, value)
     choices = _CHOICES.get(field)
     if choices and text not in choices:
         raise BadArgument(f"'{text}' is not a {field}; choose one of {', '.join(choices)}.")
@@ -360,10 +362,22 @@ def _value(
     return text
 
 
+def _line(what: str, text: str) -> str:
+    """A text as it is written down: on one line, and whole."""
+    line = one_line(text, len(text))
+    if len(line) > LONGEST_TEXT:
+        raise BadArgument(
+            f"The {what} has {len(line):,} characters: write at most {LONGEST_TEXT:,}."
+        )
+    return line
+
+
 def _span(span: tuple[int, int], rounds: int) -> tuple[int, int]:
     first, last = span
     if not 1 <= first <= last <= rounds:
-        raise BadArgument(f"The session has rounds 1 to {rounds}: write a range of them, like 3-7.")
+        raise BadArgument(
+            f"The session has {plural(rounds, 'round')}: write a range of them, like 3-7."
+        )
     return first, last
 
 

@@ -131,8 +131,9 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True):
 def thread_id(earliest: Key) -> str:
     """A thread's id, by its earliest engagement: it stays when the thread grows."""
     session, engagement = earliest
-    # A UUIDv7 begins with its time, which sessions of one minute have in common.
-    return f"{engagement}-{session[-8:] if session[14:15] == '7' else session[:8]}"
+    # Only a random UUID begins with what is its own: others begin with their time, which sessions
+    # of one minute have in common.
+    return f"{engagement}-{session[:8] if session[14:15] == '4' else session[-8:]}"
 
 
 def threads_of(

@@ -98,13 +98,11 @@ def _committed(
     said = [_subject(subjects[max(range(len(subjects)), key=closeness)])]
     known = [frozenset(stems(said[0]))]
     for commit in main:
-        fits = (
-            commit.subject in subjects
-            and len(said) < _NAMED
-            and len("; ".join((*said, commit.text))) <= _LONGEST
-        )
-        if fits and not any(is_same(commit.words, words) for words in known):
-            said.append(uncapital(commit.text))
+        subject = _subject(commit.subject)
+        fits = len(said) < _NAMED and len("; ".join((*said, subject))) <= _LONGEST
+        new = not any(is_same(commit.words, words) for words in known)
+        if fits and new and commit.subject in subjects:
+            said.append(uncapital(subject))
             known.append(commit.words)
     others = len(subjects) - len(said)
     more = f" (and {plural(others, 'more commit')})" if others else ""
