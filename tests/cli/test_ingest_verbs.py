@@ -176,7 +176,7 @@ def test_correct_on_the_command_line(run: Run, places: list[str], tmp_path: Path
         (["Reed", "1", "method=magic"], "choose one of review, write"),
         (["Reed", "1", "colour=red"], "the fields are topic"),
         (["Reed", "1", "topic="], "cannot be empty"),
-        (["Reed", "1", "turn_range=2-99"], "rounds 1 to 3"),
+        (["Reed", "1", "turn_range=2-99"], "has 3 rounds"),
         (["Reed", "1", "key_decisions=a;b;c;d"], "At most 3"),
     ):
         ran = run("correct", *args, *archive)

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from training.offline.packing import packed
 
 from minutebook.derive.activity import Activity, Commit
+from minutebook.derive.calls import Choice
 from minutebook.extract.offline.boundaries import choose, cut_rows
 from minutebook.extract.offline.cues import holds
 from minutebook.extract.offline.extractor import Explanation, extract_offline, reply_offline
@@ -246,6 +247,37 @@ def test_every_label_says_why() -> None:
     assert second.cut[0].what == USUAL and named == sorted(named, reverse=True)
     for reasons in (second.cut, second.method_reasons, second.phase_reasons):
         assert reasons and all(reason.what for reason in reasons)
+
+
+@pytest.mark.parametrize(
+    ("fields", "topic_from", "outcome_from"),
+    [
+        ({}, "the first request", "nothing that was said"),
+        ({"answer": "Fixed the gate of the oldest orchard for good."}, "request", "the answers"),
+        ({"commits": (Commit("a", "feat: paint the gate of the barn"),)}, "", "the commits"),
+        ({"files": ("/o/gate.py",), "edits": 1, "answer": ""}, "", "the files"),
+        ({"pull_titles": ("Paint the gate of the barn in red",)}, "", "the pull request"),
+    ],
+)
+def test_what_was_written_says_where_it_is_from(
+    fields: dict[str, object], topic_from: str, outcome_from: str
+) -> None:
+    """ING-32: the sources of topic and outcome are told, the signs of a heading by their weight."""
+    (why,) = labelled(rounds_of("Repair the squeaking gate of the oldest orchard", **fields))[1]
+    source, *signs = why.topic_reasons
+    assert source.what.startswith("taken from ") and topic_from in source.what
+    assert signs and [abs(s.weight) for s in signs] == sorted(
+        (abs(s.weight) for s in signs), reverse=True
+    )
+    assert outcome_from in why.outcome_reason
+
+
+def test_a_decision_says_whose_words_it_is() -> None:
+    """ING-32: the person's answer, the person's words, a commit."""
+    asked = Choice("Which colour?", "Red as the barn", ("Green as the field",))
+    rounds = rounds_of("Paint the gate", choices=(asked,), answer="Painted the gate red.")
+    (why,) = labelled(rounds)[1]
+    assert why.decision_reasons == ("your answer when the agent asked",)
 
 
 def test_signs_that_read_alike_are_one() -> None:

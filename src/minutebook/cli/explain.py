@@ -79,6 +79,11 @@ def _print_engagement(part: Explained, name: str) -> None:
         _say("cut before it", why.cut)
     _say(f"method {why.method}", why.method_reasons)
     _say(f"phase {why.phase}", why.phase_reasons)
+    _say_source("topic", why.topic_reasons[0].what)
+    _say_signs(why.topic_reasons[1:])
+    _say_source("outcome", f"taken from {why.outcome_reason}")
+    for decision, whose in zip(part.engagement.key_decisions, why.decision_reasons, strict=True):
+        _say_source("decision", f"{whose}: {decision}")
 
 
 def _print_corrected(corrected: Mapping[str, str], indent: str) -> None:
@@ -97,6 +102,14 @@ def _named(field: str) -> str:
 def _say(what: str, reasons: Sequence[Reason]) -> None:
     total = sum(reason.weight for reason in reasons)
     terminal.say(f"  {what} ({total:+.1f})")
+    _say_signs(reasons)
+
+
+def _say_source(what: str, source: str) -> None:
+    terminal.say(terminal.hanging(f"  {what} {terminal.one_line(source)}", 4))
+
+
+def _say_signs(reasons: Sequence[Reason]) -> None:
     for reason in sorted(reasons, key=lambda r: -abs(r.weight)):
         if abs(reason.weight) < _LEAST:
             break

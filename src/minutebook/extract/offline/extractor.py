@@ -17,6 +17,7 @@ from minutebook.extract.offline.methods import method_of
 from minutebook.extract.offline.model import Models, models
 from minutebook.extract.offline.outcomes import outcome_of
 from minutebook.extract.offline.phases import phase_of
+from minutebook.extract.offline.provenance import why_decided, why_outcome, why_topic
 from minutebook.extract.offline.reasons import Reason, Why
 from minutebook.extract.offline.texts import titles_of
 from minutebook.extract.offline.topic_model import Model as TopicModel
@@ -38,6 +39,11 @@ class Explanation:
     method_reasons: tuple[Reason, ...]
     phase: str
     phase_reasons: tuple[Reason, ...]
+    topic_reasons: tuple[Reason, ...]
+    """The first says where the topic is from."""
+    outcome_reason: str
+    decision_reasons: tuple[str, ...]
+    """Whose words each decision is."""
 
 
 def extract_offline(
@@ -96,7 +102,24 @@ def _extracted(
             )
         )
         explanations.append(
-            partial(_explained, engagements[-1], cut, why, because),
+            partial(
+                _explained,
+                engagements[-1],
+                cut,
+                why,
+                because,
+                partial(
+                    why_topic,
+                    rounds,
+                    start,
+                    end,
+                    title if place == whose else None,
+                    headed,
+                    taken,
+                    topic,
+                ),
+                part,
+            ),
         )
     summary = one_line(topics_summary(title, [engagement.topic for engagement in engagements]))
     return Reply(summary, None, None, engagements), explanations
@@ -110,7 +133,14 @@ def _without_replays(round: Activity) -> Activity:
     return msgspec.structs.replace(round, commits=own)
 
 
-def _explained(said: ReplyEngagement, cut: Cut | None, method: Why, phase: Why) -> Explanation:
+def _explained(
+    said: ReplyEngagement,
+    cut: Cut | None,
+    method: Why,
+    phase: Why,
+    topic: Why,
+    part: Sequence[Activity],
+) -> Explanation:
     first, last = said.turn_range
     return Explanation(
         first,
@@ -120,6 +150,9 @@ def _explained(said: ReplyEngagement, cut: Cut | None, method: Why, phase: Why) 
         method(),
         said.phase,
         phase(),
+        topic(),
+        why_outcome(said.outcome),
+        tuple(why_decided(decision, part) for decision in said.key_decisions),
     )
 
 

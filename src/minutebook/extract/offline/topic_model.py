@@ -403,3 +403,11 @@ def worth(of: Mapping[str, float], learned: Model) -> float:
     """How good a heading is for a range; only to be compared with others of the range."""
     reads = sum([READS[name] * value for name, value in of.items() if name in READS])
     return reads + sum([learned.forms.get(name, 0.0) * value for name, value in of.items()])
+
+
+def contributions(of: Mapping[str, float], learned: Model) -> list[tuple[str, float]]:
+    """What each feature adds to that."""
+    return [
+        (name, (READS.get(name, 0.0) + learned.forms.get(name, 0.0)) * value)
+        for name, value in of.items()
+    ]
