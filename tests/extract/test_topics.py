@@ -799,6 +799,13 @@ def test_what_was_told_is_no_torn_heading(typed: str, edits: int, expected: str)
     assert topic(asked(typed, **fields)) == expected
 
 
+def test_work_everywhere_is_in_no_file() -> None:
+    """UND-02: a heading that says it is about everything is not placed in one file."""
+    files = {"files": ("/home/dev/orchard/AGENTS.md",), "edits": 1}
+    told = topic(asked("Strip old labels across the codebase", **files))
+    assert told == "Strip old labels across the codebase"
+
+
 def test_what_trails_off_is_left_out() -> None:
     """UND-02: a heading ends where a sentence trails off into something else."""
     said = heading_of("Fix the page that remains stuck in `loading...` authorization failed")

@@ -73,6 +73,9 @@ _TROUBLES = re.compile(
 _STATES = re.compile(
     r"\b(?:is|are|was|were|exists?|becomes?|has|have|says?|means?)\b", re.IGNORECASE
 )
+_ANYWHERE = re.compile(
+    r"\b(?:across|throughout|everywhere|anywhere|partout|überall)\b", re.IGNORECASE
+)
 _PULL = re.compile(r"\b(?:PRs?|MR|pull request)\b", re.IGNORECASE)
 _LAST_WORD = re.compile(r"(\w+)\W*$")
 _CONTINUES = re.compile(r"[\"'`*]* \w")
@@ -248,7 +251,7 @@ def _completed(heading: Heading, work: Work) -> Iterator[Heading]:
         yield replace(
             heading, text=f"{heading.text} and open a PR", completed="pull", said=heading.text
         )
-    if _STATES.search(heading.text):
+    if _STATES.search(heading.text) or _ANYWHERE.search(heading.text):
         return
     if length <= FEWEST_WORDS + 1 and " in " not in f"{heading.text.lower()} "[-30:]:
         for what, where in work.places:

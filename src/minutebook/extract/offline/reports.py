@@ -141,7 +141,7 @@ _ANSWERED = re.compile(  # before a sentence that stands without it
 )
 _INTERIM = re.compile(  # a state that passes
     r"\b(?:still (?:fail|show|wait|run|open|need|miss|go|pend|nothing|broken)\w*|dispatched"
-    r"|kicked off"
+    r"|kicked off|lying around"
     r"|(?:have|has)(?:n['’]t| not) been|not yet|nothing has been|in progress"
     r"|(?:is|are) (?:starting|running)"
     r"|waiting (?:for|on)|so far|will be|in the background|(?:is|are) ongoing|not done"
