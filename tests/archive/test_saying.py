@@ -396,6 +396,22 @@ def test_what_is_written_is_for_the_owner_only(archive: Archive) -> None:
         assert file.stat().st_mode & 0o077 == 0
 
 
+def test_a_later_word_of_one_call_wins(archive: Archive) -> None:
+    """UND-07: what is said already is judged by what the words before it left."""
+    archive.say(SID, said.Star("1"))
+    first, second = say_all(archive, SID, [said.Unstar("1"), said.Star("1")])
+    assert first.said is not None and second.said is not None
+    assert archive.record(SID).engagements[0].starred
+
+
+def test_an_undo_names_what_has_other_rounds_again(archive: Archive) -> None:
+    """UND-07: as the correction did that it takes back."""
+    archive.say(SID, said.Split("1", round=4))
+    archive.say(SID, said.Join("1", other="4"))
+    back = archive.say(SID, said.Undo())
+    assert [engagement.turn_range for engagement in back.changed] == [(4, 6)]
+
+
 def test_several_statements_are_written_together_or_not(examples: Path, tmp_path: Path) -> None:
     """UND-07: where one of them is refused, none is written."""
     in_one_go(examples, archive=tmp_path, extractor="offline")

@@ -30,7 +30,7 @@ def command_of(told: str) -> list[str]:
 def figures(told: str) -> tuple[str, ...]:
     """Sessions, calls, characters and dollars, as an offer or a dry run says them."""
     sessions = re.search(r"ask it about (\d+) session|(\d+) to send", told)
-    parts = (r"([\d,]+) calls?\b", r"([\d,]+) characters of", r"about \$([\d.]+) at API prices")
+    parts = (r"([\d,]+) calls?\b", r"([\d,]+) characters\b", r"about \$([\d.]+) at API prices")
     found = [re.search(part, told) for part in parts]
     assert sessions and all(found), told
     return (sessions[1] or sessions[2], *(match[1] for match in found if match))

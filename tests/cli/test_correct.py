@@ -62,9 +62,9 @@ def test_what_was_said_already_is_answered(typed: Typing) -> None:
     for args in (["correct", "star", "Reed"], ["correct", "Reed", "1", "topic=Graft the pears"]):
         first, again = typed(*args), typed(*args)
         assert (again.status, again.out) == (0, first.out)
-        assert again.err == "You said so already: nothing was recorded.\n"
+        assert again.err == "Already recorded: nothing changed.\n"
     assert (
-        "said so already"
+        "Already recorded"
         in typed("thread", "Reed", 1, "pears").err + typed(*("thread", "Reed", 1, "pears")).err
     )
     assert typed.json("correct", "star", "Reed")["said"] is None

@@ -82,7 +82,10 @@ def test_the_explanation_says_what_a_person_corrected(run: Run, places: list[str
     assert "you corrected the title: Pears" in first and "you split #1 at round 3" in first
     assert "you corrected the topic: Hide the pear form" in second
     assert "you corrected the method: build" in second and "method discuss" in second
-    run("correct", "undo", "7c8fc3ae", *places)
+    run("correct", "7c8fc3ae", "title=", *places)
+    assert "the title" not in run("ingest", "--explain", "--session", "7c8fc3ae", *places).out
+    for _ in range(2):
+        run("correct", "undo", "7c8fc3ae", *places)
     assert "you split" not in run("ingest", "--explain", "--session", "7c8fc3ae", *places).out
 
 

@@ -170,6 +170,8 @@ def test_a_name_is_one_however_it_is_written(run: Run, places: list[str]) -> Non
     named = [t for t in told(run, "search", "--threads", *places)["threads"] if t["named"]]
     assert [(t["id"], t["sessions"]) for t in named] == [("APPLES", 3)]
     assert told(run, "search", "--thread", "aPPles", *places)["total"] == 3
+    chain = told(run, "search", "--chain", f"{FIRST[:8]}#1", *places)["chain"]
+    assert sum(member["said"] for member in chain) == 2
     words = [item["words"] for item in told(run, "correct", "list", *places)["said"]]
     assert [word.split("'")[1] for word in words] == ["APPLES", "apples"]
     run("correct", "undo", *places)
@@ -213,7 +215,7 @@ def test_a_damaged_line_is_named_and_the_rest_is_read(run: Run, places: list[str
     ran = run("search", "--threads", *places)
     assert ran.status == 0 and "mine" in ran.out
     assert "corrections.jsonl is damaged" in ran.err
-    assert "Delete what cannot be read from the file, and this note ends." in ran.err
+    assert "To end this note, delete the unreadable lines from the file." in ran.err
     file.write_bytes(file.read_bytes().removeprefix(b"{nonsense\n"))
     assert "damaged" not in run("search", "--threads", *places).err
 

@@ -312,7 +312,7 @@ def test_no_weight_is_left_untold() -> None:
     ],
 )
 def test_a_sign_is_worded_as_a_noun(name: str, value: float, words: str) -> None:
-    """A reason can be read aloud: "no sign of …" fits every one (ING-32)."""
+    """A reason can be read aloud: "not there: …" fits every one (ING-32)."""
     assert worded(name, value).startswith(words)
 
 

@@ -12,6 +12,7 @@ from minutebook.archive.masking import hidden
 from minutebook.archive.names import nearest
 from minutebook.archive.said_of_copies import affected
 from minutebook.archive.upkeep import index_said
+from minutebook.derive.threads import is_one_name
 from minutebook.derive.wording import plural, rounds_text, spans_text
 from minutebook.errors import Ambiguous, BadArgument, Conflict, NotFound
 from minutebook.extract.corrections import joined, without
@@ -102,6 +103,7 @@ def say_all(archive: Archive, session: str, statements: Sequence[Statement]) -> 
         if isinstance(statement, Undo):
             assert not more
             taken_back = _last(archive, session_id)
+            before = archive.stored_record(taken_back.session_id).engagements
             if statement.of not in ("", taken_back.id):
                 raise BadArgument(
                     f"'{statement.of}' is not the last correction; that is '{taken_back.id}'."
@@ -120,6 +122,8 @@ def say_all(archive: Archive, session: str, statements: Sequence[Statement]) -> 
                 continue
             add_said(layout, of, one)
             told.append(archive.minutes.said(of)[-1])
+            if taken_back is None:
+                record = archive.stored_record(session_id)
     indexed = index_said(archive, session_id)
     return [
         _spoken(archive, session_id, one, said, taken_back, before, indexed)
@@ -160,7 +164,7 @@ def _spoken(
     about = getattr(last, "engagement", "")
     made = statement.made if isinstance(statement, Split) else ""
     found = dict(zip(_ids(archive, record), record.engagements, strict=True))
-    is_cut = isinstance(statement, Split | Join) or _moves(statement)
+    is_cut = isinstance(last, Split | Join) or _moves(last)
     cut = recut(archive, session_id, before, (about, made)) if is_cut else Recut()
     if undone is not None:
         undone = hidden(msgspec.structs.replace(undone, undone=True), archive.hide)
@@ -207,7 +211,7 @@ def _is_so(archive: Archive, record: SessionRecord, statement: Statement) -> boo
         case Note(text=text):
             return bool(text) and found.note == text
         case Thread(name=name):
-            return found.said_thread == name
+            return is_one_name(found.said_thread, name)
         case Move(first=first, last=last):
             return _is_set(record, found, "turn_range", (first, last))
         case Set(values=values):

@@ -16,7 +16,7 @@ from minutebook.verbs.correct import in_words, with_words
 if TYPE_CHECKING:
     from minutebook.verbs.tag import Tagged
 
-ALREADY = "You said so already: nothing was recorded."
+ALREADY = "Already recorded: nothing changed."
 
 
 def print_spoken(book: Archive, spoken: Spoken, as_json: bool) -> None:

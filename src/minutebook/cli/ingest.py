@@ -241,9 +241,10 @@ def _dry_run(
         )
         return
     names = {s.session_id: terminal.one_line(archive.short(s.session_id)) for s in found}
+    if keyless:
+        terminal.say("No key found, so `ingest` would run offline. With a key:")
     print_survey(found, forecast, names)
     if keyless:
-        terminal.say("No key found, so `ingest` would run offline.")
         print_offer(offer)
     elif offline:
         _print_better(archive, sessions, typed)

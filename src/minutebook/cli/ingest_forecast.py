@@ -135,7 +135,7 @@ def print_survey(
         second = terminal.plural(forecast.second_looks, "second look")
         looks = f", {second} at long sessions among them" if forecast.second_looks else ""
         calls = terminal.plural(forecast.calls + forecast.second_looks, "call")
-        terminal.say(f"{calls}{looks}: {forecast.chars:,} characters of words and facts.")
+        terminal.say(f"{calls}{looks}: {forecast.chars:,} characters, facts included.")
     if copies := counted(sessions).copies:
         terminal.say(repeated(copies, by_model=asks))
     model = f" ({terminal.one_line(forecast.model)})" if forecast.model else ""

@@ -159,5 +159,5 @@ def name_damage(archive: Archive) -> None:
             trouble.path in (layout.corrections, layout.tags, layout.threads)
             and NEWER not in reason
         ):
-            ends = " Delete what cannot be read from the file, and this note ends."
+            ends = " To end this note, delete the unreadable lines from the file."
         terminal.note(terminal.prose(f"{path} {how}: {reason}. The rest was read.{ends}"))

@@ -136,6 +136,11 @@ def thread_id(earliest: Key) -> str:
     return f"{engagement}-{session[:8] if session[14:15] == '4' else session[-8:]}"
 
 
+def is_one_name(one: str | None, other: str) -> bool:
+    """Whether two names are one thread's: they may differ in capitals."""
+    return one is not None and one.casefold() == other.casefold()
+
+
 def threads_of(
     parts: Iterable[Part],
     origins: Mapping[str, Iterable[Origin]],

@@ -37,13 +37,17 @@ DEFAULT_MODEL = "sonnet"
 _TIMEOUT = 300.0
 _ATTEMPTS = 2
 _MOST_OUTPUT = 8_000
-# What it says of a service in trouble, and of what no session can change; all else is a session's.
+# What it says of what no session can change, and of what is wrong with one; all else passes.
 _STATUS = r"\A(?:API Error:? *)?\(?"
-_PASSES = re.compile(
-    rf"{_STATUS}(?:408|429|5\d\d)\b|overloaded|rate limit|timed out|connection error", re.IGNORECASE
-)
 _FOR_ALL = re.compile(
-    rf"{_STATUS}40[1-4]\b|(?<!rate )limit reached|hit your .*limit|credit balance|selected model",
+    rf"{_STATUS}40[1-4]\b|(?<!rate )(?<!context )limit reached|credit balance|selected model"
+    r"|(?:hit|reached) your [\w -]{0,20}limit|organization\b.{0,40}\bdisabled",
+    re.IGNORECASE,
+)
+_LOGIN = re.compile(r"/login\b|not logged in|api key", re.IGNORECASE)
+_OWN = re.compile(
+    rf"{_STATUS}4(?!08|29)\d\d\b|too (?:long|large|big)|context (?:limit|window)|error_max"
+    r"|structured output|schema",
     re.IGNORECASE,
 )
 # The CLI's own names for models, and the dearest they may stand for.
@@ -195,11 +199,11 @@ def _explained(said: dict[str, Any], spent: Spent) -> Failed | Refused:
     """What went wrong, in words of the CLI; whether it makes sense to go on asking."""
     found = said.get("result") or said.get("errors") or said.get("subtype")
     words = "; ".join(map(str, found)) if isinstance(found, list) else str(found)
-    if "login" in words.lower() or "api key" in words.lower():
+    if _LOGIN.search(words):
         return Refused(f"claude is not logged in: {words}", spent)
     if _FOR_ALL.search(words):
         return Refused(f"claude failed: {words}", spent)
-    trouble = Unavailable if _PASSES.search(words) else Failed
+    trouble = Failed if _OWN.search(words) else Unavailable
     return trouble(f"claude failed: {words}", spent)
 
 

@@ -81,8 +81,8 @@ def _fields(
         if isinstance(statement := item.statement, Set):
             words = {field: value_in_words(value) for field, value in statement.values.items()}
             common = [overlap((span,), statement.rounds) for span in spans]
-            if not statement.engagement:
-                own.update(words)
+            if not statement.engagement:  # an empty value takes back what was said
+                own = {field: told for field, told in {**own, **words}.items() if told}
             elif max(common, default=0):
                 found[common.index(max(common))].update(words)
     return own, found

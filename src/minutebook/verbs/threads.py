@@ -8,7 +8,7 @@ from minutebook.archive.archive import Archive
 from minutebook.archive.passing import matching
 from minutebook.archive.projects import of_project
 from minutebook.archive.threads import Threads, threads
-from minutebook.derive.threads import Key, Thread
+from minutebook.derive.threads import Key, Thread, is_one_name
 from minutebook.derive.times import instant
 from minutebook.derive.wording import plural
 from minutebook.index.query import Filters
@@ -70,7 +70,7 @@ def plain_member(
         "engagement": engagement,
         "here": here,
         "continues": thread.continues(key) if thread is not None else None,
-        "said": thread is not None and engagement.said_thread == thread.id,
+        "said": thread is not None and is_one_name(engagement.said_thread, thread.id),
         "ties": [tie for tie in thread.ties if tie.later == key] if thread is not None else [],
     }
 

@@ -77,7 +77,7 @@ def mend(state: ServerState, session_id: str, body: bytes, *, fragment: bool) ->
     if fragment:
         names = names_of(said.session)
         undone = words_of(said.undone, names) if said.undone is not None else None
-        words = [words_of(i.said, names) if i.said else "you said so already" for i in spoken]
+        words = [words_of(i.said, names) if i.said else "already recorded" for i in spoken]
         words += [text for item in spoken for text in recut_words(item)]
         return answer(words=words, undone=undone)
     back = _still(said, meant)

@@ -27,7 +27,7 @@ Why = Callable[[], tuple[Reason, ...]]
 USUAL = "what is usual, whatever the signs"
 """The score of an average case: every sign counts by how far it is from the average."""
 _NAMED = 3  # signs of a reason
-_ABSENT = "no sign of"
+_ABSENT = "not there"
 _WORDS, _ASKED, _SAID = "words", "what was asked", "the answers"
 
 # The kind of a sign, by how its name begins; the first that fits.
@@ -250,7 +250,7 @@ def _reason(kind: str, group: list[tuple[float, str]]) -> Reason:
     named = [what for _, what in ordered[:_NAMED]]
     more = len(ordered) - len(named)
     told = "; ".join(named) + (f"; and {more} weaker" if more else "")
-    lead = f"{kind} " if kind == _ABSENT else "" if kind == _WORDS else f"{kind}: "
+    lead = "" if kind == _WORDS else f"{kind}: "
     return Reason(lead + told, sum(weight for weight, _ in ordered))
 
 
