@@ -73,6 +73,17 @@ def test_an_amended_commit_is_gone() -> None:
     assert commits(2, 2) == ("3c4d5e6 Add x, at last",)
 
 
+def test_work_begins_with_its_earliest_round() -> None:
+    """ING-17: clocks of a resumed session may go back; work is dated from when it began."""
+    late = Activity(number=1, started="2026-03-02T04:34:00Z", ended="2026-03-02T04:35:00Z")
+    early = Activity(number=2, started="2026-03-01T23:23:00Z", ended="2026-03-01T23:25:00Z")
+    whole = Engagement(
+        id="a", topic="x", project="", method="build", phase="completed", turn_range=(1, 2)
+    )
+    found = with_facts(whole, [late, early])
+    assert (found.started, found.ended) == (early.started, late.ended)
+
+
 def _archive(tmp_path: Path) -> Archive:
     archive = Archive(tmp_path / "archive")
     at = "2026-03-02T0{}:00:00Z"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from minutebook.derive.activity import Activity, Commit
@@ -44,6 +45,17 @@ def test_the_commit_closest_to_the_topic_is_told() -> None:
     round = committed("feat: weigh apples by the crate", "fix: round pears down")
     told = outcome_of([round], "Weigh the apples of a crate")
     assert told == "Committed: Weigh apples by the crate; round pears down."
+
+
+def test_a_commit_that_was_folded_away_is_not_told() -> None:
+    """UND-04: an outcome names no commit that an amended one took the place of."""
+    first = committed("feat: weigh crates", number=1)
+    amended = Commit("9f", "feat: weigh crates", amends=True)
+    folded = committed("docs: describe the scale", number=2)
+    folded = msgspec.structs.replace(folded, commits=(*folded.commits, amended))
+    reply, _ = extract_offline([first, folded], None, "/o")
+    told = " ".join(part.outcome + part.topic for part in reply.engagements)
+    assert "eigh crates" in told and "describe the scale" not in told
 
 
 def test_commits_that_do_not_fit_are_counted() -> None:

@@ -146,7 +146,9 @@ class TranscriptPrinter(BlockVisitor[None]):
         mark = click.style(" ✗", fg="red") if failed else ""
         unanswered = terminal.quiet(" (no answer)") if call.result is None else ""
         name = terminal.one_line(call.name)
-        room = terminal.columns() - terminal.width(name) - 6 - (14 if unanswered else 0)
+        room = (
+            terminal.columns() - terminal.width(name) - 6 - (14 if unanswered else 0) - 2 * failed
+        )
         detail = terminal.fit(terminal.one_line(describe(call)), max(8, room))
         terminal.say(f"  {click.style('▸ ' + name, fg='yellow')} {detail}{mark}{unanswered}")
         agent = self._subagent(call.agent) if call.agent else None

@@ -86,7 +86,8 @@ def with_facts(
     """An engagement with when it was and what it left behind, from the rounds it covers."""
     first, last = engagement.turn_range
     part = [round for round in rounds if first <= round.number <= last]
-    started = next((round.started for round in part if round.started), None)
+    # Not that of the first round: clocks of a resumed session may go back.
+    started = min((round.started for round in part if round.started), default=None)
     ended = max((round.ended for round in part if round.ended), default=None)
     pulls = [url for round in part for url in round.pull_requests]
     if started and ended:

@@ -8,7 +8,7 @@ from functools import partial
 
 import msgspec
 
-from minutebook.derive.activity import Activity
+from minutebook.derive.activity import Activity, Commit
 from minutebook.derive.titles import topics_summary
 from minutebook.extract.offline.boundaries import Cut, find_cuts
 from minutebook.extract.offline.decisions import decisions_of
@@ -80,8 +80,8 @@ def _extracted(
     cuts = find_cuts(session, learned)
     engagements: list[ReplyEngagement] = []
     explanations: list[Callable[[], Explanation]] = []
-    rounds = list(map(_without_replays, rounds))
     ranges = list(_ranges(cuts, len(rounds)))
+    rounds = [round for start, end, _ in ranges for round in _standing(rounds[start:end])]
     whose = titled(rounds, [(start, end) for start, end, _ in ranges], title)
     for place, (start, end, cut) in enumerate(ranges):
         part = rounds[start:end]
@@ -125,12 +125,18 @@ def _extracted(
     return Reply(summary, None, None, engagements), explanations
 
 
-def _without_replays(round: Activity) -> Activity:
-    """A round without the commits that a rebase made anew: they say nothing of its work."""
-    if not any(commit.replayed for commit in round.commits):
-        return round
-    own = tuple(commit for commit in round.commits if not commit.replayed)
-    return msgspec.structs.replace(round, commits=own)
+def _standing(part: Sequence[Activity]) -> Iterator[Activity]:
+    """The rounds of a range without commits that say nothing of it: those a rebase only made anew,
+    and those that an amended one took the place of."""
+    made = [(round.number, c) for round in part for c in round.commits if not c.replayed]
+    stand: list[tuple[int, Commit]] = []
+    for number, commit in made:
+        if commit.amends and stand and stand[-1][1].subject != commit.subject:
+            stand.pop()
+        stand.append((number, commit))
+    for round in part:
+        own = tuple(commit for number, commit in stand if number == round.number)
+        yield round if own == round.commits else msgspec.structs.replace(round, commits=own)
 
 
 def _explained(
