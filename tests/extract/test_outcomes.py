@@ -108,6 +108,8 @@ def test_what_is_called_a_decision_is_one() -> None:
     """ING-15: a sentence that says it is a decision is taken as one; three are enough."""
     said = "Not yet. **Decision:** store challenges under their own id."
     assert decisions_of([answered(said)]) == ("Store challenges under their own id.",)
+    waits = "The storage is parked on a decision: new ids would change one crate in five."
+    assert decisions_of([answered(waits)]) == ()
     many = [answered("", f"Let's use the {word} store instead of files.") for word in "abcde"]
     assert len(decisions_of(many)) <= 3
 

@@ -70,6 +70,10 @@ _MADE = re.compile(  # verbs with which an agent reports what it chose
     re.IGNORECASE,
 )
 _NAMED = re.compile(r"\b(?:decision|decided|entscheidung|décision|decisión)\s*:\s+", re.IGNORECASE)
+_UNDECIDED = re.compile(  # "parked on a decision: …"
+    r"\b(?:parked|pending|needs?|awaits?|awaiting|open|waits?|waiting|blocked|requires?|your)\b",
+    re.IGNORECASE,
+)
 _DECIDED = re.compile(
     r"^(?:so )?(?:we|i|you)(?:['’]ve| have)? (?:\w+ )?(?:decided|chose|agreed|settled|opted"
     r"|went with)\b",
@@ -213,6 +217,8 @@ def _called(answer: str) -> Iterator[str]:
     for sentence in _having(_MAYBE, answer[:_ANSWER]):
         line = without_marks(sentence)
         mark = _NAMED.search(line[:_NAMED_BY])
+        if mark and _UNDECIDED.search(line[: mark.start()]):
+            continue
         rest = line[mark.end() :] if mark else line
         if (mark or _DECIDED.match(line)) and _whole(rest) and not rest.endswith(("?", ":")):
             yield rest
