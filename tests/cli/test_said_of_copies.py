@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.requests import Request
 
 from minutebook import said
 from minutebook.archive import Archive
@@ -30,6 +31,7 @@ from minutebook.verbs.stats import stats
 from minutebook.web.api import engagements, sessions
 from minutebook.web.mending import mend_page
 from minutebook.web.said import listed as said_listed
+from minutebook.web.session import session_page
 from minutebook.web.state import ServerState
 from tests.archive.test_operations import put
 from tests.cli.conftest import Run
@@ -279,6 +281,23 @@ def test_a_copy_says_that_it_is_one(archive: Archive, run: Run, verb: str) -> No
     plain = {id: run(verb, id, "--json", *places_of(archive)).out for id in EVERY}
     assert re.search(f'"copy_of": ?"{FORK[:8]}', plain[FIRST])
     assert all(re.search('"copy_of": ?null', plain[id]) for id in (FORK, OTHER))
+
+
+def test_the_page_of_a_copy_leads_to_what_it_is_a_copy_of(archive: Archive) -> None:
+    """UND-08: in the viewer, too; the session that stands for it says nothing of the kind."""
+    state = ServerState(archive.root, archive.places)
+    query = Request({"type": "http", "query_string": b"", "headers": [], "path": "/"})
+    pages = {id: bytes(session_page(state, query, id).body).decode() for id in (FIRST, FORK)}
+    assert f'<span id="copy">copy of <a href="/session/{FORK}' in pages[FIRST]
+    assert 'id="copy"' not in pages[FORK]
+
+
+def test_a_list_of_copies_says_which_they_are(archive: Archive, run: Run) -> None:
+    """UND-08: and whose; without `--copies` none is listed."""
+    listed = run("sessions", "--copies", *places_of(archive)).out
+    (line,) = [line for line in listed.splitlines() if "(copy of " in line]
+    assert FIRST[:8] in line and f"(copy of {FORK[:8]})" in line
+    assert "copy of" not in run("sessions", *places_of(archive)).out
 
 
 def test_a_session_and_its_copies_are_hidden_together(archive: Archive, run: Run) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -117,7 +118,8 @@ def command(
             **whole,
         )
         return
-    print_rows(book, rows, used, None if told is None else told.total)
+    stand = book.mere_copies(book.ids()) if copies else {}
+    print_rows(book, rows, used, None if told is None else told.total, stand)
     warn_of_roster(book.roster)
     more = "--all" if unasked else "--limit"
     print_remarks(found, shown=len(rows), used=told is not None, more=more)
@@ -219,9 +221,10 @@ def print_rows(
     rows: list[SessionSummary],
     used: Mapping[str, Figures] | None = None,
     total: Figures | None = None,
+    stand: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """Sessions as a table that fits the terminal; with what they used instead of their size, and
-    what all sessions of the list used."""
+    what all sessions of the list used. Of copies, `stand` says which session stands for them."""
     if not rows:
         return
     whole = terminal.columns()
@@ -252,7 +255,9 @@ def print_rows(
         texts = (
             row.when.strftime(day),
             names[row.id],
-            _full_name(row),
+            f"(copy of {terminal.one_line(archive.short(stand[row.id]))}) {_full_name(row)}"
+            if row.id in stand
+            else _full_name(row),
             *about,
             *_measures(row, used),
         )

@@ -82,6 +82,7 @@ def _page(
         rounds=scroll.parts[-1].pieces[-1].round if scroll.parts else 0,
         relatives=_relatives(state, record.session_id) if agent is None else (),
         resume=_resume(state, record) if agent is None else None,
+        copy_of=_stands_for(state, record.session_id) if agent is None else None,
         filled=peaks_of(state.archive, record.session_id) if agent is None else {},
         compactions=_compactions(state, record) if agent is None else 0,
         note=archive_note(state),
@@ -92,6 +93,13 @@ def _page(
         title=name_of(record),
         named=named,
     )
+
+
+def _stands_for(state: ServerState, session_id: str) -> SessionRecord | None:
+    """The session that this one is nothing but a copy of (UND-08)."""
+    archive = state.archive
+    id = archive.mere_copies(archive.ids()).get(session_id)
+    return archive.record(id) if id is not None else None
 
 
 def _relatives(state: ServerState, session_id: str) -> list[Relative]:
