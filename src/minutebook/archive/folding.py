@@ -189,3 +189,8 @@ def visible(records: Iterable[SessionRecord], *, hidden: bool = False) -> list[P
         for engagement in record.engagements
         if (record.hidden or engagement.hidden) == hidden
     ]
+
+
+def stands_for(archive: Archive, session_id: str) -> str | None:
+    """The session that this one is nothing but a copy of (UND-08)."""
+    return archive.mere_copies(archive.ids()).get(session_id)

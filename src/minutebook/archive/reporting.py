@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from minutebook.archive.archive import Archive
-from minutebook.archive.folding import hidden_once, once
+from minutebook.archive.folding import hidden_once, once, stands_for
 from minutebook.archive.names import only_known
 from minutebook.archive.passing import is_starred, matching, passes
 from minutebook.archive.programs import in_project
@@ -218,7 +218,7 @@ def session_report(archive: Archive, session_id: str) -> Report:
     own = record.engagements if record is not None else ()
     shown = [(record, e) for e in own if record is not None and not e.hidden]
     shown.sort(key=_order)
-    best = archive.mere_copies(archive.ids()).get(session_id)
+    best = stands_for(archive, session_id)
     return Report(
         since=_day(seconds(summary.info.started) or None),
         until=_day(seconds(summary.info.ended) or None),
@@ -247,7 +247,7 @@ def _summary(record: SessionRecord | None, pairs: Iterable[Pair]) -> str | None:
 
 
 def _still_open(archive: Archive, filters: Filters, pairs: Sequence[Pair]) -> set[Key]:
-    """What was left open in the period, whoever went on with it there."""
+    """What was left open in the period, also where another session went on with it."""
     period = Filters(after=filters.after, before=filters.before)
     if filters != period:
         others, _ = once(archive, matching(archive.records(), period))

@@ -8,7 +8,7 @@ Of sessions as a whole: title, name, role, summary, star and note of a session t
 others, which are nothing but copies of it, are theirs, unless a person speaks of a copy later. What
 is said of a copy holds for the session that lists show as long as nothing of the kind is said of
 that one: a title that was given before the conversation went on elsewhere stays, and none is lost
-to a copy that lists leave out. Whoever hides a session hides its copies; whoever hides a copy hides
+to a copy that lists leave out. Hiding a session hides its copies; hiding a copy hides
 that alone.
 """
 

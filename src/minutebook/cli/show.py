@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from minutebook.archive import Archive
+from minutebook.archive.folding import stands_for
 from minutebook.archive.names import block_at, parse_block
 from minutebook.archive.remote import person_of
 from minutebook.archive.session import OpenSession
@@ -25,7 +26,7 @@ from minutebook.cli.options import (
     secrets_option,
     team_option,
 )
-from minutebook.cli.show_head import print_head, stands_for
+from minutebook.cli.show_head import print_head
 from minutebook.cli.transcript import PARTS, TranscriptPrinter
 from minutebook.derive.wording import lost_with_transcript
 from minutebook.errors import BadArgument, NotFound

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import click
 
 from minutebook.archive import Archive
+from minutebook.archive.folding import stands_for
 from minutebook.archive.remote import person_of
 from minutebook.archive.sessions import SessionSummary
 from minutebook.cli import terminal
@@ -16,11 +17,6 @@ from minutebook.model.engagement import Engagement, SessionRecord
 from minutebook.sources.registry import SOURCES
 
 _WIDEST = 12  # cells that rounds may take before they push what follows aside
-
-
-def stands_for(book: Archive, session_id: str) -> str | None:
-    """The session that this one is nothing but a copy of (UND-08)."""
-    return book.mere_copies(book.ids()).get(session_id)
 
 
 def print_head(

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from minutebook.archive.budgets import peaks_of
+from minutebook.archive.folding import stands_for
 from minutebook.archive.masking import secrets_of, unmarked
 from minutebook.archive.names import parse_rounds
 from minutebook.archive.remote import person_of
@@ -96,10 +97,8 @@ def _page(
 
 
 def _stands_for(state: ServerState, session_id: str) -> SessionRecord | None:
-    """The session that this one is nothing but a copy of (UND-08)."""
-    archive = state.archive
-    id = archive.mere_copies(archive.ids()).get(session_id)
-    return archive.record(id) if id is not None else None
+    id = stands_for(state.archive, session_id)
+    return state.archive.record(id) if id is not None else None
 
 
 def _relatives(state: ServerState, session_id: str) -> list[Relative]:
